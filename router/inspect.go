@@ -219,6 +219,17 @@ func (r *Router) UnmatchedRules() []string {
 	return idle
 }
 
+// UnmatchedReadOnly returns the entries of read_only_tools that match no tool of their server, with
+// their places.
+func (r *Router) UnmatchedReadOnly() (idle []string) {
+	for u, entries := range r.catalog.Load().BySource() {
+		tools := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Item.Kind != mcpwire.Tool })
+		idle = append(idle, r.current().ReadOnly.Idle(u.PolicyName, catalog.PolicyItems(tools))...)
+	}
+	slices.Sort(idle)
+	return slices.Compact(idle)
+}
+
 // Dangerous returns the dangerous tools, and the entries of dangerous_tools that match no tool,
 // with their places.
 func (r *Router) Dangerous() (tools []*catalog.Entry, idle []string) {

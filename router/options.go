@@ -27,6 +27,8 @@ type Options struct {
 	PolicyOf func(agent string) *policy.Policy
 	// Dangers are the dangerous tools and what happens to their calls; nil: none.
 	Dangers *policy.Dangers
+	// ReadOnly are tools that only read, although they do not say so; nil: none.
+	ReadOnly *policy.Declared
 	// Scrub replaces only the configured secrets in text for people; nil replaces nothing.
 	Scrub func(text string) string
 	Pins  *catalog.Pins // hold items back whose definition has changed; nil: none

@@ -93,7 +93,7 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 // setOptions makes o the current options.
 func (r *Router) setOptions(o *Options) {
 	r.live.Store(o)
-	r.rules.Store(&catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras})
+	r.rules.Store(&catalog.Rules{Active: o.Active, Dangers: o.Dangers, ReadOnly: o.ReadOnly, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras})
 }
 
 // enableTiming times calls if the trace, the audit log or the call_timeout of a server needs it.

@@ -46,7 +46,8 @@ func packagesOf(t *testing.T, goos string) []listed {
 var may = rules(`
 cmd/internal/auditlog: router/audit
 cmd/internal/cli: mcpwire/sanitize router/suggest
-cmd/internal/config: cmd/internal/cli cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
+cmd/internal/config: cmd/internal/cli cmd/internal/config/byname cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
+cmd/internal/config/byname: cmd/internal/config/source mcpwire/sanitize
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
 cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
@@ -58,7 +59,7 @@ cmd/internal/grouping: router/audit
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
-cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/toolset router/upstream router/view spawn
+cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset

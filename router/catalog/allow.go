@@ -48,7 +48,7 @@ func PolicyItems(entries []*Entry) []policy.Item {
 	items := make([]policy.Item, len(entries))
 	for i, e := range entries {
 		items[i] = policyItem(e)
-		items[i].Effects = e.Item.Kind == mcpwire.Tool && !e.Item.ReadOnly()
+		items[i].Effects = e.Item.Kind == mcpwire.Tool && !e.ReadOnly()
 	}
 	return items
 }

@@ -165,7 +165,7 @@ func (e *Entry) among(names *apps.Names) *Entry {
 		return last
 	}
 	next := *e
-	next.Name, next.relinked, next.folded = name, edits, suggest.Fold(name)
+	next.Name, next.relinked, next.folded.name = name, edits, suggest.Fold(name)
 	e.variant.Store(&next)
 	return &next
 }

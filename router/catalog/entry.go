@@ -19,6 +19,7 @@ type Rules struct {
 	Active   Globs                  // items that are active at start
 	Dangers  *policy.Dangers        // nil: no tool is dangerous
 	Pins     *Pins                  // nil: no item is pinned
+	ReadOnly *policy.Declared       // tools that only read, by what the configuration says; nil: none
 	Unpinned Globs                  // items that need no pin
 	Eras     map[string]mcpwire.Era // by server name: the era in which the items were pinned
 }
@@ -39,19 +40,20 @@ type Entry struct {
 	hidden     bool                  // clients of the other era cannot call it
 	Hold       Hold                  // why it is held back by its pin, or NotHeld
 	Danger     *policy.Danger        // the rule for calls; nil: not dangerous
+	declared   bool                  // the configuration says that the tool only reads
 	Load       jsonrpc.Edit          // edit for clients that defer tools, see mcpwire.Item.AlwaysLoad
 	strict     *regexp.Regexp        // matches the URIs of its template by RFC 6570
 	loose      func() *regexp.Regexp // matches the URIs that servers accept; compiled on first use
 	pageLinks
 
-	folded, foldedItem string                          // Name and Item.Name, folded by suggest.Fold
-	digests            func() (refID, nameless string) // see RefID and NamelessRefID
+	folded  struct{ name, item string }     // Name and Item.Name, folded by suggest.Fold
+	digests func() (refID, nameless string) // see RefID and NamelessRefID
 }
 
 // NewEntry returns the entry of an item.
 func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	e := &Entry{Item: item, Source: u, Prefix: u.prefix(item.Kind), Name: u.Expose(item.Kind, item.Name)}
-	e.folded, e.foldedItem = suggest.Fold(e.Name), suggest.Fold(item.Name)
+	e.folded.name, e.folded.item = suggest.Fold(e.Name), suggest.Fold(item.Name)
 	e.Quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	e.digests = sync.OnceValues(e.digest)
 	e.Hold = rules.pinHold(e)
@@ -64,6 +66,7 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 		e.Load = item.AlwaysLoad()
 		e.Danger = rules.Dangers.Judge(u.PolicyName, policyItem(e))
 		e.App = apps.ReadTool(item.Raw)
+		e.declared = rules.ReadOnly.ReadOnly(u.PolicyName, item.Name)
 	}
 	if item.Kind == mcpwire.Prompt {
 		e.AtStart, e.Rule = true, "every prompt is active"
@@ -144,6 +147,11 @@ func catalogLine(e *Entry) string {
 	return line + "\n"
 }
 
+// ReadOnly reports whether a tool only reads: its server says so, or the configuration.
+func (e *Entry) ReadOnly() bool {
+	return e.Item.Kind == mcpwire.Tool && (e.declared || e.Item.ReadOnly())
+}
+
 // NeedsConfirmation reports whether the user must confirm each call of the entry. e may be nil.
 func (e *Entry) NeedsConfirmation() bool { return e != nil && e.Danger.Asks() }
 
@@ -158,7 +166,7 @@ func (e *Entry) Shortened() bool { return e.Name != e.Prefix+e.Item.Name }
 
 // SameRules reports whether the configuration treats two entries of one item equally.
 func (e *Entry) SameRules(other *Entry) bool {
-	return e.AtStart == other.AtStart && e.Rule == other.Rule && e.Hold == other.Hold &&
+	return e.AtStart == other.AtStart && e.declared == other.declared && e.Rule == other.Rule && e.Hold == other.Hold &&
 		(e.Danger == other.Danger || e.Danger != nil && other.Danger != nil && *e.Danger == *other.Danger)
 }
 

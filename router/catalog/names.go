@@ -19,7 +19,7 @@ func (c *Catalog) Similar(k mcpwire.Kind, name string, own ...string) []string {
 	search := suggest.For(name)
 	for _, kind := range SimilarKinds(k) {
 		for _, e := range c.entries[kind] {
-			search.Add(e.Name, e.folded, e.foldedItem)
+			search.Add(e.Name, e.folded.name, e.folded.item)
 		}
 	}
 	switch {
@@ -46,7 +46,7 @@ func (c *Catalog) SimilarStarts(k mcpwire.Kind, start string) []string {
 	search := suggest.For(start)
 	for _, kind := range SimilarKinds(k) {
 		for _, e := range c.entries[kind] {
-			folded := e.folded[:min(len(e.folded), len(start))]
+			folded := e.folded.name[:min(len(e.folded.name), len(start))]
 			search.Add(e.Name, folded, folded)
 		}
 	}

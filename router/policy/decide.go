@@ -168,7 +168,7 @@ func (v Verdict) rule() string {
 	case ExposedTools:
 		return v.listed("exposed_tools." + key(v.server))
 	case ReadOnly:
-		return agent + ".read_only is true, and the tool does not say readOnlyHint: true"
+		return agent + ".read_only is true, and neither the tool's readOnlyHint nor read_only_tools of its server says that it only reads"
 	}
 	text := fmt.Sprintf("no rule is about %s, and default_policy.allow_unknown_tools is %t", v.serverName(), v.Allowed)
 	if v.line == 0 {

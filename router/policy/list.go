@@ -13,7 +13,7 @@ type Item struct {
 	Name    string // its server's name for it
 	Shown   string // its name for clients
 	Full    string // with its namespace; Shown may be shorter
-	Effects bool   // it may change something: it is a tool without readOnlyHint
+	Effects bool   // it may change something: it is a tool that nobody says only reads
 }
 
 // Qualifies reports whether text consists of the server's name and the item's: server:name or

@@ -101,7 +101,7 @@ func TestVerdictsSayWhichRule(t *testing.T) {
 		want                string
 	}{
 		{"dev", "gh", "list", false, `yes: exposed_tools.gh has "list" (tools.toml:6)`},
-		{"dev", "gh", "get_x", true, `no: agent_policies.dev.read_only is true, and the tool does not say readOnlyHint: true (tools.toml:11)`},
+		{"dev", "gh", "get_x", true, `no: agent_policies.dev.read_only is true, and neither the tool's readOnlyHint nor read_only_tools of its server says that it only reads (tools.toml:11)`},
 		{"dev", "gh", "put_x", true, `no: it is not in exposed_tools.gh (tools.toml:4)`},
 		{"dev", "a b", "x", false, `no: it is not in exposed_tools."a b" (tools.toml:7)`},
 		{"dev", "fs", "read", false, `yes: agent_policies.dev.tool_overrides.fs has "read" (tools.toml:12)`},

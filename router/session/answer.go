@@ -68,7 +68,7 @@ func (s *Session) deliver(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Messag
 func (s *Session) answerFromCache(req *client.Request, at jsonrpc.Span, u *upstream.Upstream, c *calls.Call, t catalog.Target) bool {
 	q := cache.Request{Message: req.Message, Method: c.Method, Task: c.Task, Who: s.Info.Principal.String() + "\n" + s.Info.Agent}
 	if t.Entry != nil {
-		q.Tool, q.ReadOnly = t.Entry.Item.Name, t.Entry.Item.ReadOnly()
+		q.Tool, q.ReadOnly = t.Entry.Item.Name, t.Entry.ReadOnly()
 	}
 	var frame []byte
 	var m jsonrpc.Message

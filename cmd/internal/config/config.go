@@ -9,6 +9,7 @@ import (
 
 	"github.com/gobwas/glob"
 
+	"toolman/cmd/internal/config/byname"
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
@@ -102,7 +103,7 @@ func LoadFrom(s source.Source, o Options) (*Config, error) {
 // order of Config.Servers.
 func Tree(s source.Source) (source.Node, error) {
 	doc, err := s.Read()
-	return withServerArray(&source.Problems{}, doc.Root), err
+	return byname.Array(&source.Problems{}, doc.Root, nil), err
 }
 
 func decode(s source.Source, doc source.Document, o Options) (*Config, error) {
@@ -142,9 +143,9 @@ func (d *decoder) scope(t table.Table, key, name string) reference.Scope {
 
 // config decodes the whole file.
 func (d *decoder) config(root source.Node) *Config {
-	root = withServerArray(d.Problems, root)
+	root = byname.Array(d.Problems, root, serverKeys())
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "default_toolsets", "on_equip", "on_drift", "servers", clientServers,
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "default_toolsets", "on_equip", "on_drift", "servers", byname.MCPServers,
 		"exposed_tools", "agent", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "withhold_env", "audit_log", "audit_arguments", "http", "$schema")
 	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"toolman/cmd/internal/config/byname"
 	"toolman/cmd/internal/config/source"
 	"toolman/router/policy"
 )
@@ -94,7 +95,7 @@ func checkRules(t *testing.T, c *Config) {
 }
 
 func checkServer(t *testing.T, s Server) {
-	if s.Namespace != "" && !isNamespace(s.Namespace) || s.Line < 1 {
+	if s.Namespace != "" && !byname.IsNamespace(s.Namespace) || s.Line < 1 {
 		t.Errorf("namespace %q, line %d", s.Namespace, s.Line)
 	}
 	if s.StartTimeout <= 0 || s.CallTimeout < 0 || s.MaxMessageBytes < leastMessageBytes || s.MaxMessageBytes > mostMessageBytes {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"toolman/cmd/internal/config/byname"
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
@@ -42,8 +43,9 @@ type Server struct {
 	MaxMessageBytes int
 	Cache           []table.Timed // how long results of tools are kept, by names and globs
 	Description     string
-	Enabled         bool // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
-	Line            int  // where it begins in the file
+	ReadOnlyTools   []policy.Entry // read_only_tools: names and globs of its own tools
+	Enabled         bool           // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
+	Line            int            // where it begins in the file
 }
 
 const (
@@ -63,7 +65,7 @@ const (
 // serverKeys are the keys of a server.
 func serverKeys() []string {
 	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes", "cache",
-		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled"}, clientKeys()...)
+		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled", "read_only_tools"}, clientKeys()...)
 }
 
 // server decodes one element of servers.
@@ -89,6 +91,7 @@ func (d *decoder) server(n source.Node) Server {
 		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
 		Cache:           t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, checkGlob("cache")),
 		Description:     description(t),
+		ReadOnlyTools:   globs(t, "read_only_tools", `["get_*"]`),
 		Enabled:         enabled(t),
 	}
 	checkTransport(t)
@@ -157,26 +160,13 @@ func (d *decoder) socket(t table.Table, written string) string {
 	return path
 }
 
-// isNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room
-// for a tool's own name.
-func isNamespace(s string) bool {
-	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
-}
-
-const (
-	letters      = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" // and digits
-	maxNamespace = 32                                                               // bytes
-)
-
-const namespaceHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
-
 func namespace(t table.Table) string {
 	s, ok := t.Text("namespace", `"fs"`)
 	if !t.Has("namespace") {
 		t.Fail(t.Line, t.Instead("namespace", `"fs"`)+", or "+t.Write("namespace", `""`)+" to use the server's names as they are", "this server has no namespace")
 	}
-	if ok && s != "" && !isNamespace(s) {
-		t.Outside("namespace", namespaceHint)
+	if ok && s != "" && !byname.IsNamespace(s) {
+		t.Outside("namespace", byname.NamespaceHint)
 	}
 	return s
 }
@@ -186,8 +176,8 @@ func serverName(t table.Table) string {
 	s, ok := t.Text("name", `"github"`)
 	if !ok {
 		s, _ = t.At("namespace").Value.(string)
-	} else if !isNamespace(s) {
-		t.Outside("name", namespaceHint)
+	} else if !byname.IsNamespace(s) {
+		t.Outside("name", byname.NamespaceHint)
 	}
 	return s
 }

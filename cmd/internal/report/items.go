@@ -172,7 +172,7 @@ func (rep *Report) addCaches(c *config.Config, offered *catalog.Catalog) {
 		for _, written := range s.Cache {
 			rule, err := cache.NewRule(written.Key, written.For)
 			matches := func(e *catalog.Entry) bool {
-				return e.Item.Kind == mcpwire.Tool && e.Source.PolicyName == cmp.Or(s.Name, s.Namespace) && rule.Tools.Match(e.Item.Name) && e.Item.ReadOnly()
+				return e.Source.PolicyName == cmp.Or(s.Name, s.Namespace) && rule.Tools.Match(e.Item.Name) && e.ReadOnly()
 			}
 			if err == nil && s.Enabled && !slices.ContainsFunc(slices.Concat(offered.All(), offered.Denied.All()), matches) {
 				rep.note("cache of server %s has %q, which matches no read-only tool", sanitize.Line(cmp.Or(s.Name, s.Namespace)), sanitize.Line(written.Key))

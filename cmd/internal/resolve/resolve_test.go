@@ -193,6 +193,10 @@ func checkServer(t *testing.T, was, is config.Server) {
 	}
 	for _, s := range []*config.Server{&was, &is} {
 		s.Line, s.MaxCallsLine, s.Referred = 0, 0, nil
+		s.ReadOnlyTools = slices.Clone(s.ReadOnlyTools)
+		for i := range s.ReadOnlyTools {
+			s.ReadOnlyTools[i].Line = 0
+		}
 		s.Env = slices.Sorted(slices.Values(s.Env))
 	}
 	if !reflect.DeepEqual(was, is) {

@@ -25,8 +25,9 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 	allowed, err3 := c.Rules.For(c.Agent)
 	dangers, err4 := c.Dangers.Compile()
 	toolsets, err5 := toolsetsOf(c)
+	readOnly, err6 := readOnly(c)
 	o := router.Options{
-		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
+		Policy: allowed, Unpinned: unpinned, Dangers: dangers, ReadOnly: readOnly, Scrub: redact.NewScrubber(c.Secrets).Values,
 		Active: active, Settle: c.Settle, CatalogBytes: c.CatalogBytes, URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
 		OnEquip: hookOf(c.OnEquip, "on_equip", c.Beside), OnDrift: hookOf(c.OnDrift, "on_drift", c.Beside),
@@ -35,7 +36,7 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 	for _, s := range Enabled(c) {
 		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets, &tokens{secrets: secrets}))
 	}
-	return o, errors.Join(err1, err2, err3, err4, err5)
+	return o, errors.Join(err1, err2, err3, err4, err5, err6)
 }
 
 // FullOptions turns the configuration, and what is stored beside it, into the options of a

@@ -25,6 +25,7 @@ import (
 	"toolman/router/cache"
 	"toolman/router/dial"
 	"toolman/router/hook"
+	"toolman/router/policy"
 	"toolman/router/upstream"
 	"toolman/spawn"
 )
@@ -62,10 +63,22 @@ func cacheRules(of []table.Timed) (rules []cache.Rule) {
 }
 
 // fingerprint returns the same text for servers with equal configuration, wherever they stand in
-// the file, whatever describes them and whatever other servers refer to.
+// the file, whatever is said about them and whatever other servers refer to.
 func fingerprint(s config.Server) string {
-	s.Line, s.MaxCallsLine, s.Referred, s.Description = 0, 0, nil, ""
+	s.Line, s.MaxCallsLine, s.Referred, s.Description, s.ReadOnlyTools = 0, 0, nil, "", nil
 	return fmt.Sprintf("%x", sha256.Sum256(cli.JSON(s)))
+}
+
+// readOnly returns the tools that the configuration says only read.
+func readOnly(c *config.Config) (*policy.Declared, error) {
+	rules := policy.ReadOnlyRules{File: filepath.Base(c.Path), Tools: map[string]policy.List{}}
+	for _, s := range Enabled(c) {
+		if len(s.ReadOnlyTools) > 0 {
+			all := rules.Tools[s.Name]
+			rules.Tools[s.Name] = policy.List{Entries: append(all.Entries, s.ReadOnlyTools...)}
+		}
+	}
+	return rules.Compile()
 }
 
 // environ returns the environment of a process: what it inherits, and its own.

@@ -51,6 +51,7 @@ func (sc Scope) Command(text string) (argv, env []string) {
 		sc.Fail("quote special characters; for the syntax of another shell write bash -c '…'", "it is no shell command: %s (at %s in it)", why, at)
 		return nil, nil
 	}
+	sc.warnQuoted(file)
 	if call := simpleCall(file); call != nil {
 		return shellWords{Scope: sc, files: files}.call(call)
 	}

@@ -91,13 +91,3 @@ func TestServersStandInTheOrderOfTheFile(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
-
-func TestLikeNamespace(t *testing.T) {
-	for key, want := range map[string]string{
-		"my server": "my_server", "@scope/pkg": "scope_pkg", "_x": "x", "вот": "", "  ": "", strings.Repeat("a", 40): strings.Repeat("a", 32),
-	} {
-		if got := likeNamespace(key); got != want {
-			t.Errorf("%q: got %q, want %q", key, got, want)
-		}
-	}
-}

@@ -1,4 +1,4 @@
-package config
+package byname
 
 import (
 	"cmp"
@@ -6,17 +6,21 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config/source"
-	"toolman/cmd/internal/config/table"
 	"toolman/mcpwire/sanitize"
 )
 
-// clientServers is the key under which MCP clients have their servers.
-const clientServers = "mcpServers"
+// MCPServers is the key under which MCP clients have their servers.
+const MCPServers = "mcpServers"
 
-// withServerArray returns the file with all its servers in one array under servers, in the order of
+const (
+	letters      = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" // and digits
+	maxNamespace = 32                                                               // bytes
+)
+
+// Array returns the file with all its servers in one array under servers, in the order of
 // their lines. A server of a table, under servers or mcpServers, gets its key as its namespace or,
-// if it has one, as its name.
-func withServerArray(p *source.Problems, root source.Node) source.Node {
+// if it has one, as its name. keys are the keys of a server.
+func Array(p *source.Problems, root source.Node, keys []string) source.Node {
 	members, _ := root.Value.([]source.Member)
 	var rest []source.Member
 	var all []source.Node
@@ -25,10 +29,10 @@ func withServerArray(p *source.Problems, root source.Node) source.Node {
 		inner, isTable := m.Value.([]source.Member)
 		elems, isArray := m.Value.([]source.Node)
 		switch {
-		case m.Key == clientServers && !isTable:
-			p.Fail(m.Line, "write "+byNameExample(p, clientServers), "%s is %s where a table is expected", clientServers, m.Kind())
+		case m.Key == MCPServers && !isTable:
+			p.Fail(m.Line, "write "+byNameExample(p, MCPServers), "%s is %s where a table is expected", MCPServers, m.Kind())
 			continue
-		case m.Key != clientServers && (m.Key != "servers" || !isTable && !isArray):
+		case m.Key != MCPServers && (m.Key != "servers" || !isTable && !isArray):
 			rest = append(rest, m)
 			continue
 		}
@@ -36,7 +40,7 @@ func withServerArray(p *source.Problems, root source.Node) source.Node {
 			at = &source.Member{Key: "servers", Node: source.Node{Line: m.Line}}
 		}
 		all = append(all, elems...)
-		if isServer(inner) && m.Key == "servers" {
+		if isServer(inner, keys) && m.Key == "servers" {
 			p.Fail(m.Line, oneServerHint(p), "servers is one server where several are expected")
 			inner = nil
 		}
@@ -53,10 +57,10 @@ func withServerArray(p *source.Problems, root source.Node) source.Node {
 }
 
 // isServer reports whether a table has the keys of one server and not servers.
-func isServer(members []source.Member) bool {
+func isServer(members []source.Member, known []string) bool {
 	return slices.ContainsFunc(members, func(m source.Member) bool {
 		_, isTable := m.Value.([]source.Member)
-		return !isTable && slices.Contains(serverKeys(), m.Key)
+		return !isTable && slices.Contains(known, m.Key)
 	})
 }
 
@@ -86,7 +90,7 @@ func named(p *source.Problems, under string, m source.Member) []source.Node {
 	has := func(key string) bool {
 		return slices.ContainsFunc(keys, func(m source.Member) bool { return m.Key == key })
 	}
-	legal := m.Key == "" || isNamespace(m.Key)
+	legal := m.Key == "" || IsNamespace(m.Key)
 	add := func(key, value string) {
 		keys = append([]source.Member{{Key: key, Node: source.Node{Line: m.Line, Value: value}}}, keys...)
 	}
@@ -94,7 +98,7 @@ func named(p *source.Problems, under string, m source.Member) []source.Node {
 	case !has("namespace") && legal:
 		add("namespace", m.Key)
 	case !has("namespace"):
-		hint := namespaceHint
+		hint := NamespaceHint
 		if like := likeNamespace(m.Key); like != "" {
 			hint = "rename it, or write " + p.Write("namespace", `"`+like+`"`) + " in it"
 		}
@@ -111,51 +115,17 @@ func likeNamespace(key string) string {
 	words := strings.FieldsFunc(key, func(r rune) bool { return !strings.ContainsRune(letters+"_.-", r) })
 	like := strings.TrimLeft(strings.Join(words, "_"), "_.-")
 	like = strings.TrimRight(like[:min(len(like), maxNamespace)], "_.-")
-	if !isNamespace(like) {
+	if !IsNamespace(like) {
 		return ""
 	}
 	return like
 }
 
-// clientKeys are keys of MCP clients' server blocks that change nothing here.
-func clientKeys() []string {
-	return []string{"alwaysAllow", "autoApprove", "dev", "gallery", "timeout", "trust", "version"}
+// IsNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room
+// for a tool's own name.
+func IsNamespace(s string) bool {
+	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
 }
 
-// noteClientKeys adds a warning for each key of a client that is ignored.
-func noteClientKeys(t table.Table) {
-	for _, key := range clientKeys() {
-		hint := "take it out"
-		switch {
-		case !t.Has(key):
-			continue
-		case key == "timeout":
-			hint = "clients mean different things by it: write start_timeout or " + t.Write("call_timeout", `"1m"`)
-		case key == "alwaysAllow", key == "autoApprove", key == "trust":
-			hint = "tools that need consent are in dangerous_tools"
-		}
-		t.Warn(t.LineOf(key), hint, "%s is of a client's configuration and is ignored", key)
-	}
-}
-
-// types are the values of type and the transport that each stands for.
-func types() map[string]string {
-	return map[string]string{"stdio": "command", "http": "url", "sse": "url", "streamable-http": "url", "streamableHttp": "url"}
-}
-
-// checkType adds a problem with a type that contradicts the server's transport. A server at a url
-// needs no type: toolman finds out which transport it speaks.
-func checkType(t table.Table) {
-	as := t.Choice("type", "stdio", "http", "sse", "streamable-http", "streamableHttp")
-	if needs := types()[as]; t.Has("type") && needs != "" && !t.Has(needs) && (t.Has("command") || t.Has("url") || t.Has("socket")) {
-		t.FailAt("type", "take it out", "the type %s is for a server with a %s", as, needs)
-	}
-}
-
-// enabled reads enabled, and disabled, which is its opposite.
-func enabled(t table.Table) bool {
-	if t.Has("enabled") && t.Has("disabled") {
-		t.FailAt("disabled", "keep one of the two", "this server has enabled and disabled")
-	}
-	return t.Bool("enabled", true) && !t.Bool("disabled", false)
-}
+// NamespaceHint says what a namespace consists of.
+const NamespaceHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
