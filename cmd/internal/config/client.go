@@ -6,7 +6,7 @@ import (
 
 // clientKeys are keys of MCP clients' server blocks that change nothing here.
 func clientKeys() []string {
-	return []string{"alwaysAllow", "autoApprove", "dev", "gallery", "timeout", "trust", "version"}
+	return []string{"alwaysAllow", "alwaysLoad", "autoApprove", "dev", "gallery", "timeout", "trust", "version"}
 }
 
 // noteClientKeys adds a warning for each key of a client that is ignored.
