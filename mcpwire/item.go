@@ -75,9 +75,10 @@ type Item struct {
 	at          jsonrpc.Span
 }
 
-// ReadOnly reports whether the server says that a tool changes nothing (annotations.readOnlyHint).
-// Only a plain true counts.
-func (it *Item) ReadOnly() bool {
+// HintsReadOnly reports whether the server says that a tool changes nothing
+// (annotations.readOnlyHint). Only a plain true counts. The configuration may say it, too: see
+// ReadOnly of catalog.Entry.
+func (it *Item) HintsReadOnly() bool {
 	m, hint, err := MemberOf(ObjectIn(it.Raw, "annotations"), "readOnlyHint")
 	return err == nil && string(m.Bytes(hint)) == "true"
 }

@@ -149,7 +149,7 @@ func catalogLine(e *Entry) string {
 
 // ReadOnly reports whether a tool only reads: its server says so, or the configuration.
 func (e *Entry) ReadOnly() bool {
-	return e.Item.Kind == mcpwire.Tool && (e.declared || e.Item.ReadOnly())
+	return e.Item.Kind == mcpwire.Tool && (e.declared || e.Item.HintsReadOnly())
 }
 
 // NeedsConfirmation reports whether the user must confirm each call of the entry. e may be nil.
