@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	"toolman/mcpwire/sanitize"
 )
@@ -54,6 +55,9 @@ func (r *jsonReader) token() json.Token {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := r.text[:min(int(e.Offset), len(r.text))]
 		r.problem = &Problem{Line: 1 + bytes.Count(before, []byte("\n")), Msg: "this is not JSON: " + sanitize.Line(e.Error())}
+		if strings.HasPrefix(e.Error(), "invalid character '/'") {
+			r.problem.Hint = "take comments out, which JSON does not have"
+		}
 	} else if err != nil {
 		r.problem = &Problem{Line: 1 + bytes.Count(r.text, []byte("\n")), Msg: "this is not JSON: the text ends too early"}
 	}
