@@ -9,6 +9,7 @@
 //	input       requests for input from the client
 //	confirm     asks the user to confirm calls of dangerous tools
 //	subscribe   notifications that a client gets
+//	loglevel    the log levels that clients want
 //	pool        which process of a server a session uses
 //	upstream    one server: its connection, its end and restart, its items and subscriptions
 //	calls       the requests that a server has not answered

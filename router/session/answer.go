@@ -168,6 +168,24 @@ func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 // Withdraw implements upstream.Caller.
 func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) { s.input.Withdraw(u, out) }
 
+// passLog forwards a log message of a dedicated server. A modern client receives messages of a
+// legacy server only while one of its open requests asks for them, because the message does not say
+// which request it belongs to (2026-07-28, Logging).
+func (s *Session) passLog(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	if !u.Source.Modern && !s.InSession() && !s.levels.WantsFrom(u, m) {
+		return
+	}
+	s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.input.OpenAt(u)})
+}
+
+// Ready implements upstream.Caller.
+func (s *Session) Ready(u *upstream.Upstream) { s.levels.Ready(u) }
+
+// Logged implements upstream.Caller.
+func (s *Session) Logged(c calls.Call, m *jsonrpc.Message, out *peer.Outgoing) {
+	s.levels.Logged(c, m, out)
+}
+
 // owns reports whether this session made the call.
 func (s *Session) owns(c *calls.Call) bool { return c.Caller == upstream.Caller(s) }
 
@@ -205,7 +223,7 @@ func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c calls.Call
 	if batches := s.Front.Batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
-	for _, drop := range [...]func(id []byte) (traceID uint64, ok bool){s.dropDeferredLocked, s.dropLogLevelLocked, s.dropBackgroundLocked} {
+	for _, drop := range [...]func(id []byte) (traceID uint64, ok bool){s.dropDeferredLocked, s.levels.DropLocked, s.dropBackgroundLocked} {
 		if n, ok := drop(id); ok {
 			return calls.Call{TraceID: n}, nil, 0
 		}
@@ -231,7 +249,7 @@ func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c calls.Call
 func (s *Session) Pending() int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	n := len(s.waiting.deferred) + len(s.waiting.replies) + s.input.Held().Rounds + len(s.logLevel.pending)
+	n := len(s.waiting.deferred) + len(s.waiting.replies) + s.input.Held().Rounds + s.levels.Waiting()
 	if s.waiting.background != nil && !s.waiting.background.dropped {
 		n++
 	}
@@ -255,7 +273,7 @@ func (s *Session) Abandon() {
 	refuse := func(req *client.Request) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: why, ShuttingDown: true})
 	}
-	s.abandonLogLevelsLocked(&out, refuse)
+	s.levels.AbandonLocked(&out, refuse)
 	s.endBackgroundLocked(&out, refuse)
 	s.serveDeferredLocked(&out, refuse)
 	s.input.FailRounds(func(*upstream.Upstream, *catalog.Entry) string { return why }, audit.Cancelled, &out)
@@ -276,7 +294,8 @@ func (s *Session) End() {
 	s.env.Host.Ended(s)
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.waiting.deferred, s.logLevel.pending = nil, nil
+	s.waiting.deferred = nil
+	s.levels.Forget()
 	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.subscriptions.Clear(&out)
 	s.servers.DismissAll()

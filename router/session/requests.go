@@ -43,7 +43,7 @@ func (s *Session) initializeLocked(req *client.Request) {
 		return
 	}
 	s.Peer.Hello = &hello
-	s.Peer.Meta = hello.Claim(s.logLevel.name)
+	s.Peer.Meta = hello.Claim(s.levels.Name())
 	version := mcpwire.Negotiate(hello.Version)
 	s.LogConnected(&hello, version)
 	s.Peer.Revision = version
@@ -301,7 +301,8 @@ func (s *Session) checkServer(req *client.Request) bool {
 }
 
 func (s *Session) checkLogLevel(req *client.Request) bool {
-	return s.logLevelRaisedLocked(req, req.Upstream)
+	want := s.levels.MissingLocked(req, req.Upstream)
+	return want == 0 || !s.levels.RaiseLocked(req, req.Upstream, want, s.serveWhenReadyLocked)
 }
 
 func (s *Session) checkConfirmed(req *client.Request) bool {

@@ -14,6 +14,7 @@ import (
 	"toolman/router/clientstate"
 	"toolman/router/confirm"
 	"toolman/router/input"
+	"toolman/router/loglevel"
 	"toolman/router/metatool"
 	"toolman/router/policy"
 	"toolman/router/toolset"
@@ -43,7 +44,7 @@ type Session struct {
 	shared        *clientstate.Member // guarded by Mu: with the client's other sessions; nil: nothing is shared
 	servers       pool.Servers        // guarded by Mu
 	waiting       waiting             // guarded by Mu
-	logLevel      logLevel            // guarded by Mu
+	levels        loglevel.Levels     // guarded by Mu
 	input         input.Requests      // guarded by Mu
 	confirmer     confirm.Confirmer   // guarded by Mu
 	subscriptions subscribe.Set       // guarded by Mu
@@ -68,13 +69,6 @@ type waiting struct {
 	deferred   []client.Deferred // until the servers have started
 	background *backgroundTask   // until this task has ended; nil: there is none
 	replies    []*pendingReply   // until the client has listed the tools again
-}
-
-// A logLevel is the minimum level of servers' log messages that the client has requested.
-type logLevel struct {
-	params  []byte             // of the last logging/setLevel
-	name    string             // the level in them
-	pending []*pendingLogLevel // requests that wait for servers
 }
 
 // An Env contains what all sessions of a router share.
@@ -125,7 +119,8 @@ func New(env *Env, out peer.Sender, info client.Info, p *policy.Policy, servers 
 	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
 	s.Conn.Init(out, info, env.Client)
 	s.Policy, s.Caller = p, s
-	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
+	s.levels = loglevel.Levels{Servers: &s.servers}
+	s.subscriptions = subscribe.Set{Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}
 	s.input.Init(&s.Conn, &s.tasks, env.Signer)
 	s.confirmer = confirm.New(&s.Conn, &s.input, env.Host.Scrub, s.forwardConfirmedLocked)
@@ -206,7 +201,7 @@ func (s *Session) requestLocked(req *client.Request) {
 		s.Reply(req, []byte("{}"))
 		return
 	case mcpwire.SetLevel:
-		s.setLevelLocked(req)
+		s.levels.SetLocked(req)
 		return
 	}
 	switch {

@@ -66,7 +66,7 @@ func (s *Set) addResource(req *client.Request, l *listen, uri string) bool {
 	}
 	t, verdict := s.View.Load().FindURI([]byte(uri))
 	u := upstream.Of(t.Source)
-	taken := verdict == catalog.Active && u.Subscribable() && s.Servers.Missing[u] == nil
+	taken := verdict == catalog.Active && u.Subscribable() && s.Missing[u] == nil
 	s.AuditListen(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
@@ -137,7 +137,7 @@ func (s *Set) CatalogChanged(out *peer.Outgoing) {
 
 // Follow makes each upstream server send updates for exactly the resources that are subscribed to.
 func (s *Set) Follow(out *peer.Outgoing) {
-	for _, u := range s.Servers.All {
+	for _, u := range s.All {
 		want := s.wanted(u)
 		if before := s.follows[u]; len(want)+len(before) > 0 {
 			u.UpdateSubscriptions(want, before, out)

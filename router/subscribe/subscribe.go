@@ -10,7 +10,6 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
-	"toolman/router/client"
 	"toolman/router/pool"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -27,8 +26,7 @@ func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) +
 
 // A Set contains the subscriptions of a client. Conn.Mu guards it.
 type Set struct {
-	*client.Conn
-	Servers *pool.Servers
+	*pool.Servers
 	listens []*listen                              // of the modern era
 	subs    map[subscription]string                // of the legacy era, to the client's spelling of the URI
 	follows map[*upstream.Upstream]map[string]bool // the URIs that toolman has subscribed to for the client
