@@ -2,6 +2,7 @@ package dial
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"toolman/jsonrpc/peer"
@@ -64,7 +65,11 @@ func (p *process) Stop() {
 func (p *process) Cause(err error) (why string, failed bool) {
 	select {
 	case <-p.proc.Done():
-		return "it ended with " + p.proc.ExitStatus(), !p.proc.Succeeded()
+		status := p.proc.ExitStatus()
+		if strings.HasPrefix(status, "killed") {
+			return "it was " + status, true
+		}
+		return "it ended with " + status, !p.proc.Succeeded()
 	case <-time.After(150 * time.Millisecond):
 		return "it closed its output: " + err.Error(), true
 	}
