@@ -26,6 +26,7 @@ type Explanation struct {
 	Callable bool
 	Rule     string // of the policy, with its place; or that its pin holds it back
 	Activity string // why it is active or not, with the place of that; "" if it is not visible
+	Unless   string // the rules that forbid certain arguments, with their places; "" if there are none
 	Danger   string // what happens to a call of a dangerous tool, with the place of that; "" otherwise
 	Error    string // what a caller is told, if it is not callable
 }
@@ -75,6 +76,7 @@ func (r *Router) ownExplanation(name string) Explanation {
 func explanationOf(v *view.View, e *catalog.Entry, has *metatool.Guidance) Explanation {
 	_, verdict := v.FindAny(e.Item.Kind, e.Name)
 	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.Catalog.Rule(e), Danger: e.Danger.String(),
+		Unless:  v.Catalog.Conditions(e).String(),
 		Visible: verdict != catalog.Denied && verdict != catalog.Held, Active: verdict == catalog.Active, Callable: verdict == catalog.Active}
 	if x.Visible {
 		x.Activity = v.Activity(e)
@@ -228,6 +230,34 @@ func (r *Router) UnmatchedReadOnly() (idle []string) {
 	}
 	slices.Sort(idle)
 	return slices.Compact(idle)
+}
+
+// IdleDenials says which rules of the policy's deny never apply, with their places: they match no
+// item of a known server, or name an argument that none of their tools has.
+func (r *Router) IdleDenials() (idle []string) {
+	entries, items := map[string][]*catalog.Entry{}, map[string][]policy.Item{}
+	for u, all := range r.catalog.Load().BySource() {
+		entries[u.PolicyName] = append(entries[u.PolicyName], all...)
+		items[u.PolicyName] = append(items[u.PolicyName], catalog.PolicyItems(all)...)
+	}
+	for _, use := range r.current().Policy.Denials(items) {
+		var tools []*catalog.Entry
+		for server, indices := range use.Matches {
+			for _, i := range indices {
+				tools = append(tools, entries[server][i])
+			}
+		}
+		if len(tools) == 0 {
+			idle = append(idle, use.Rule+", which matches nothing")
+			continue
+		}
+		for _, c := range use.Where {
+			if !slices.ContainsFunc(tools, func(e *catalog.Entry) bool { return e.MayHaveArgument(c.Argument) }) {
+				idle = append(idle, use.Rule+", and no such tool has the argument "+c.Argument)
+			}
+		}
+	}
+	return idle
 }
 
 // Dangerous returns the dangerous tools, and the entries of dangerous_tools that match no tool,

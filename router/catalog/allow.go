@@ -20,6 +20,9 @@ func (c *Catalog) Under(p *policy.Policy) *Catalog {
 	next := c.filter(func(e *Entry) bool { return verdicts[e].Allowed })
 	next.policy, next.verdicts = p, verdicts
 	next.Absent = next.absencesAmong(c.Absent)
+	for _, v := range verdicts {
+		next.conditional = next.conditional || v.Conditions() != nil
+	}
 	return next
 }
 
@@ -71,6 +74,7 @@ func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.Own, c.allowChanged), newCatalog(c.Own, c.allowChanged)
 	next.owners, next.sources, next.Absent, next.Collisions = c.owners, c.sources, c.Absent, c.Collisions
 	next.Denied, next.policy, next.verdicts, next.AnyState = denied, c.policy, c.verdicts, c.AnyState
+	next.conditional = c.conditional
 	denied.owners, denied.sources = c.owners, c.sources
 	only := map[*Entry]bool{} // pages that are kept for their tools
 	for _, e := range c.All() {
@@ -96,6 +100,21 @@ func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 
 // Sources returns the servers of the catalog, in their order.
 func (c *Catalog) Sources() []*Source { return c.sources }
+
+// Conditions returns what a tool cannot be called with under the policy; nil: there is nothing. e may
+// be nil.
+func (c *Catalog) Conditions(e *Entry) *policy.Conditions {
+	if !c.conditional {
+		return nil
+	}
+	return c.verdicts[e].Conditions()
+}
+
+// ArgumentDenial says that a rule forbids a call of an entry with certain arguments.
+func (e *Entry) ArgumentDenial(rule string) string {
+	return fmt.Sprintf("tool %s is denied by policy with these arguments: %s. Go on without it, or call it with other arguments; "+
+		"the maintainer of that file can allow it there", sanitize.Name(e.Name), sanitize.Line(rule))
+}
 
 // Knows reports whether clients may know that a server exists: their policy and their toolsets
 // allow some item of it, even if that item does not exist.

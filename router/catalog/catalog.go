@@ -31,9 +31,11 @@ type Catalog struct {
 	Denied   *Catalog // entries that are denied by policy, held back by their pin, or too dangerous
 	policy   *policy.Policy
 	verdicts map[*Entry]policy.Verdict
-	Limit    *ToolsetLimit // the toolsets that the catalog is limited to; nil: no limit
-	AnyState bool          // inactive items may also be used
-	Apps     *Apps         // the tools with pages and their pages; nil: there are none
+	// conditional says that the policy has conditions on the arguments of some tools.
+	conditional bool
+	Limit       *ToolsetLimit // the toolsets that the catalog is limited to; nil: no limit
+	AnyState    bool          // inactive items may also be used
+	Apps        *Apps         // the tools with pages and their pages; nil: there are none
 
 	Own          []string // names of toolman's own tools
 	allowChanged bool     // toolsets may use tools that have changed since they were saved

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -168,6 +169,30 @@ func (e *Entry) Shortened() bool { return e.Name != e.Prefix+e.Item.Name }
 func (e *Entry) SameRules(other *Entry) bool {
 	return e.AtStart == other.AtStart && e.declared == other.declared && e.Rule == other.Rule && e.Hold == other.Hold &&
 		(e.Danger == other.Danger || e.Danger != nil && other.Danger != nil && *e.Danger == *other.Danger)
+}
+
+// MayHaveArgument reports whether a tool's inputSchema has an argument, or allows more than it
+// names. For name = a.b, it reports this for a.
+func (e *Entry) MayHaveArgument(name string) bool {
+	if e.Item.Kind != mcpwire.Tool {
+		return false
+	}
+	var schema struct {
+		Properties           map[string]json.RawMessage
+		AdditionalProperties any
+		AnyOf, OneOf, AllOf  json.RawMessage
+		Ref                  string `json:"$ref"`
+	}
+	if json.Unmarshal(e.InputSchema(), &schema) != nil || schema.Properties == nil || schema.AnyOf != nil || schema.OneOf != nil ||
+		schema.AllOf != nil || schema.Ref != "" || schema.AdditionalProperties == true || name == "*" {
+		return true
+	}
+	for property := range schema.Properties {
+		if head, _, _ := strings.Cut(name, "."); head == "*" || strings.EqualFold(property, head) || strings.EqualFold(property, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // InputSchema returns the inputSchema of a tool as its server wrote it, or nil. The caller must not

@@ -30,6 +30,11 @@ func audits(method mcpwire.Method) bool {
 // its correlation number. If the request has a line already, BeginAudit changes its verdict. It
 // returns nil if the request is not audited.
 func (s *Conn) BeginAudit(req *Request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
+	return s.beginAudit(req, t, verdict, "", n)
+}
+
+// beginAudit is BeginAudit with the rule that led to the verdict; "" is the one for the target.
+func (s *Conn) beginAudit(req *Request, t catalog.Target, verdict audit.Verdict, rule string, n uint64) *audit.Decision {
 	if s.Audit == nil || !audits(req.Method) {
 		return nil
 	}
@@ -41,7 +46,11 @@ func (s *Conn) BeginAudit(req *Request, t catalog.Target, verdict audit.Verdict,
 	at, kind, _ := mcpwire.Target(req.Message, req.Method)
 	line := withTarget(s.auditLine(req.Method, verdict, n), kind, string(req.Text(at)), t)
 	line.Correlation = s.correlation(req)
-	return s.begin(req, line, s.rule(t.Entry), argumentsOf(req.Message, req.Method))
+	of := s.rule(t.Entry)
+	if rule != "" {
+		of = func(audit.Verdict) string { return rule }
+	}
+	return s.begin(req, line, of, argumentsOf(req.Message, req.Method))
 }
 
 // BeginForwardedAudit is BeginAudit for a request that is passed on: the policy allows it, or a
@@ -81,7 +90,7 @@ func (s *Conn) auditRefusal(req *Request, why *Refusal, n uint64) {
 	case verdict == "":
 		verdict = audit.Invalid
 	}
-	s.BeginAudit(req, why.About, verdict, n).Fail(audit.Refused, why.Text)
+	s.beginAudit(req, why.About, verdict, why.Rule, n).Fail(audit.Refused, why.Text)
 }
 
 // AuditListen audits a resource in a subscriptions/listen request. accepted says whether the

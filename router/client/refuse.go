@@ -22,6 +22,7 @@ type Refusal struct {
 	Text         string
 	Verdict      string         // for the trace and the audit log; "": the request is invalid
 	About        catalog.Target // target of the name, if it has one
+	Rule         string         // for the audit log; "": the one that the verdict on About comes from
 	ShuttingDown bool           // toolman ends: the request is not audited
 }
 
@@ -44,6 +45,26 @@ func (s *Conn) Refuse(req *Request, why Refusal) {
 		req.Method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
 	s.Send(req.Out, mcpwire.AppendFailure(req.Era(), nil, req.Bytes(req.ID), req.Method, why.Code, why.Text), note)
+}
+
+// AllowsArguments reports whether the policy allows a call of req.Target with its arguments. If not,
+// the call was refused.
+func (s *Conn) AllowsArguments(req *Request) bool {
+	rules := req.View.Catalog.Conditions(req.Target.Entry)
+	if rules == nil || req.Method != mcpwire.ToolsCall {
+		return true
+	}
+	at, err := req.Param("arguments")
+	if err != nil { // the server may read other arguments than toolman
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
+		return false
+	}
+	rule := rules.Forbids(req.Bytes(at))
+	if rule != "" {
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Denied.String(), Text: req.Target.Entry.ArgumentDenial(rule),
+			About: req.Target, Rule: rule})
+	}
+	return rule == ""
 }
 
 // BadTarget returns the refusal of a request without a valid target. err, if not nil, says what is

@@ -10,7 +10,7 @@ func dangers(t *testing.T, confirm Confirm, entries ...string) *Dangers {
 	t.Helper()
 	d := DangerRules{File: "tools.toml", Confirm: confirm}
 	for i, text := range entries {
-		d.Tools = append(d.Tools, Entry{text, i + 1})
+		d.Tools = append(d.Tools, Entry{Text: text, Line: i + 1})
 	}
 	g, err := d.Compile()
 	if err != nil {

@@ -13,6 +13,7 @@ type Policy struct {
 	readOnly           Flag
 	overrides, exposed map[string]list
 	fallback           Flag
+	deny               []denial
 }
 
 // For returns the policy of an agent, "" for a client without one. An agent that the rules do not
@@ -37,7 +38,10 @@ func (r *Rules) For(agent string) (*Policy, error) {
 	if p.servers, err = compile(a.Servers); err != nil {
 		return nil, err
 	}
-	p.overrides, err = compileAll(a.Overrides)
+	if p.overrides, err = compileAll(a.Overrides); err != nil {
+		return nil, err
+	}
+	p.deny, err = compileDeny(a.Deny)
 	return p, err
 }
 
@@ -56,6 +60,9 @@ func (p *Policy) Judge(server string, items []Item) []Verdict {
 		}
 		if v.Allowed && it.Effects && p != nil && p.readOnly.On {
 			v = Verdict{Step: ReadOnly, policy: p, server: server, line: p.readOnly.Line}
+		}
+		if v.Allowed && p != nil && len(p.deny) > 0 {
+			v = p.checkDeny(v, server, it)
 		}
 		verdicts[i] = v
 	}
@@ -109,7 +116,7 @@ func (p *Policy) Idle(server string, items []Item) (idle []string) {
 // A Step is a part of the rules that decides about an item.
 type Step uint8
 
-// The steps, in their order. ReadOnly decides about what the others allow.
+// The steps, in their order. ReadOnly and DenyRules decide about what the others allow.
 const (
 	NoPolicy Step = iota
 	AllowedServers
@@ -117,6 +124,7 @@ const (
 	ExposedTools
 	DefaultPolicy
 	ReadOnly
+	DenyRules
 )
 
 // A Verdict says whether an agent may have an item, and why.
@@ -128,7 +136,12 @@ type Verdict struct {
 	server string
 	line   int    // of the list or key
 	entry  *Entry // of the list, if one allows it
+	denied *denial
+	when   *Conditions
 }
+
+// Conditions returns what an allowed tool cannot be called with; nil: nothing.
+func (v Verdict) Conditions() *Conditions { return v.when }
 
 // Line returns the line of the rule that decided; 0 if the file does not have it.
 func (v Verdict) Line() int {
@@ -168,7 +181,12 @@ func (v Verdict) rule() string {
 	case ExposedTools:
 		return v.listed("exposed_tools." + key(v.server))
 	case ReadOnly:
+		if from := v.policy.readOnly.From; from != "" {
+			agent = "agent_policies." + key(from)
+		}
 		return agent + ".read_only is true, and neither the tool's readOnlyHint nor read_only_tools of its server says that it only reads"
+	case DenyRules:
+		return v.denied.rule(v.policy)
 	}
 	text := fmt.Sprintf("no rule is about %s, and default_policy.allow_unknown_tools is %t", v.serverName(), v.Allowed)
 	if v.line == 0 {
@@ -179,7 +197,10 @@ func (v Verdict) rule() string {
 
 // listed is the rule for an item that is in a list, or not.
 func (v Verdict) listed(name string) string {
-	if v.Allowed {
+	switch {
+	case v.Allowed && v.entry.From != "":
+		return fmt.Sprintf("%s has %q, inherited from %s", name, v.entry.Text, key(v.entry.From))
+	case v.Allowed:
 		return fmt.Sprintf("%s has %q", name, v.entry.Text)
 	}
 	return "it is not in " + name

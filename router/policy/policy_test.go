@@ -10,7 +10,7 @@ import (
 func listOf(line int, texts ...string) List {
 	l := List{Line: line}
 	for _, text := range texts {
-		l.Entries = append(l.Entries, Entry{text, line})
+		l.Entries = append(l.Entries, Entry{Text: text, Line: line})
 	}
 	return l
 }
@@ -58,7 +58,7 @@ func (c combination) isToolAllowed() (bool, Step) {
 }
 
 func (c combination) check(t *testing.T) {
-	r := &Rules{File: "f", Exposed: map[string]List{"other": listOf(90, "*")}, Default: Flag{c.unknown, 50}}
+	r := &Rules{File: "f", Exposed: map[string]List{"other": listOf(90, "*")}, Default: Flag{On: c.unknown, Line: 50}}
 	agent := Agent{Servers: listOf(20, "other"), Overrides: map[string]List{"other": listOf(91, "*")}}
 	if c.server {
 		agent.Servers = listOf(20, "other", "s")
@@ -91,8 +91,8 @@ func (c combination) check(t *testing.T) {
 }
 
 func TestVerdictsSayWhichRule(t *testing.T) {
-	r := &Rules{File: "tools.toml", Exposed: map[string]List{"gh": {4, []Entry{{"get_*", 5}, {"list", 6}}}, "a b": listOf(7)}, Agents: map[string]Agent{
-		"dev":   {Servers: listOf(10, "gh", "fs", "a b"), ReadOnly: Flag{true, 11}, Overrides: map[string]List{"fs": listOf(12, "read")}},
+	r := &Rules{File: "tools.toml", Exposed: map[string]List{"gh": {4, []Entry{{Text: "get_*", Line: 5}, {Text: "list", Line: 6}}}, "a b": listOf(7)}, Agents: map[string]Agent{
+		"dev":   {Servers: listOf(10, "gh", "fs", "a b"), ReadOnly: Flag{On: true, Line: 11}, Overrides: map[string]List{"fs": listOf(12, "read")}},
 		"o.p s": {Servers: listOf(20, "*"), Overrides: map[string]List{"fs": listOf(22, "read")}},
 	}}
 	for _, tt := range []struct {
@@ -121,7 +121,7 @@ func TestVerdictsSayWhichRule(t *testing.T) {
 			t.Errorf("%s, %s:%s: got\n%s, want\n%s", tt.agent, tt.server, tt.item, got, tt.want)
 		}
 	}
-	r.Default = Flag{true, 30}
+	r.Default = Flag{On: true, Line: 30}
 	p, err := r.For("")
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestWhatAnEntryMeans(t *testing.T) {
 }
 
 func TestEntriesThatFitNothing(t *testing.T) {
-	p, err := (&Rules{File: "f", Exposed: map[string]List{"s": {1, []Entry{{"read", 2}, {"raed", 3}, {"w*", 4}, {"s:read", 5}, {"ns_x*", 6}}}}}).For("")
+	p, err := (&Rules{File: "f", Exposed: map[string]List{"s": {1, []Entry{{Text: "read", Line: 2}, {Text: "raed", Line: 3}, {Text: "w*", Line: 4}, {Text: "s:read", Line: 5}, {Text: "ns_x*", Line: 6}}}}}).For("")
 	if err != nil {
 		t.Fatal(err)
 	}

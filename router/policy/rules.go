@@ -16,9 +16,11 @@ type Rules struct {
 
 // An Agent is one of agent_policies.
 type Agent struct {
+	Inherits  []Entry         // inherits: names of other agents; see Inherit
 	Servers   List            // allowed_servers
 	ReadOnly  Flag            // read_only
 	Overrides map[string]List // tool_overrides, by server
+	Deny      []DenyRule      // deny
 }
 
 // A List holds names and globs.
@@ -31,12 +33,14 @@ type List struct {
 type Entry struct {
 	Text string
 	Line int
+	From string // the agent that it is inherited from; "": none
 }
 
 // A Flag is a boolean of the file. Its line is 0 if the file does not set it.
 type Flag struct {
 	On   bool
 	Line int
+	From string // as in Entry
 }
 
 // A TaskRule extends the lists of an agent for some services and tasks.

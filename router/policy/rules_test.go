@@ -6,7 +6,7 @@ import (
 )
 
 func TestTaskRulesMatch(t *testing.T) {
-	services := []Entry{{"*-api", 1}, {"shop", 2}}
+	services := []Entry{{Text: "*-api", Line: 1}, {Text: "shop", Line: 2}}
 	for _, tt := range []struct {
 		name          string
 		rule          TaskRule
@@ -52,14 +52,14 @@ func TestWhatTaskRulesAddTo(t *testing.T) {
 		unknown             bool
 		exposed, overrides  List
 	}{
-		{name: "to the agent's own list", agent: "a", server: "o", overrides: List{3, []Entry{{"y", 3}, {"z", 9}, {"x", 10}}}},
-		{name: "to a copy of what all have, for the agent", agent: "a", server: "e", exposed: listOf(1, "x"), overrides: List{1, []Entry{{"x", 1}, {"z", 9}}}},
-		{name: "where there is no list and nothing is allowed", agent: "a", server: "new", overrides: List{9, []Entry{{"z", 9}, {"x", 10}}}},
+		{name: "to the agent's own list", agent: "a", server: "o", overrides: List{3, []Entry{{Text: "y", Line: 3}, {Text: "z", Line: 9}, {Text: "x", Line: 10}}}},
+		{name: "to a copy of what all have, for the agent", agent: "a", server: "e", exposed: listOf(1, "x"), overrides: List{1, []Entry{{Text: "x", Line: 1}, {Text: "z", Line: 9}}}},
+		{name: "where there is no list and nothing is allowed", agent: "a", server: "new", overrides: List{9, []Entry{{Text: "z", Line: 9}, {Text: "x", Line: 10}}}},
 		{name: "not where all is allowed without a list", agent: "a", server: "new", unknown: true},
 		{name: "not to a server that is closed", agent: "a", server: "closed"},
-		{name: "to an agent without lists", agent: "b", server: "o", overrides: List{9, []Entry{{"z", 9}, {"x", 10}}}},
-		{name: "to what all have, without an agent", server: "e", exposed: List{1, []Entry{{"x", 1}, {"z", 9}}}},
-		{name: "to a new list for all, without an agent", server: "new", exposed: List{9, []Entry{{"z", 9}, {"x", 10}}}},
+		{name: "to an agent without lists", agent: "b", server: "o", overrides: List{9, []Entry{{Text: "z", Line: 9}, {Text: "x", Line: 10}}}},
+		{name: "to what all have, without an agent", server: "e", exposed: List{1, []Entry{{Text: "x", Line: 1}, {Text: "z", Line: 9}}}},
+		{name: "to a new list for all, without an agent", server: "new", exposed: List{9, []Entry{{Text: "z", Line: 9}, {Text: "x", Line: 10}}}},
 		{name: "not for all where all is allowed", server: "new", unknown: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -236,6 +236,7 @@ func (s *Session) forwardConfirmedLocked(req *client.Request, e *catalog.Entry) 
 	case !s.checkActive(req):
 	case req.Target.Entry != e:
 		s.confirmer.DenyUnconfirmed(req, e, input.ChangedMeanwhile)
+	case !s.AllowsArguments(req):
 	default:
 		s.forward(req, at, req.Target)
 	}
@@ -250,6 +251,7 @@ func (s *Session) checkLocked(req *client.Request) bool {
 	for _, passes := range [...]func(*Session, *client.Request) bool{
 		(*Session).checkActive,       // policy, toolset limit, pin and activation
 		(*Session).checkCaller,       // what the front checks, such as headers that mirror the call
+		(*Session).AllowsArguments,   // the policy's conditions on arguments
 		(*Session).checkServer,       // the session has a connection to the server
 		(*Session).checkLogLevel,     // the server logs at the level that the request wants
 		(*Session).checkConfirmed,    // the user has confirmed a call of a dangerous tool
@@ -381,7 +383,7 @@ type routeCache struct {
 
 // cacheRouteLocked stores the route of a call unless the call needs special handling.
 func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *calls.Call) {
-	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || upstream.Of(c.Entry.Source).Results != nil || c.Entry.NeedsConfirmation() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
+	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || upstream.Of(c.Entry.Source).Results != nil || c.Entry.NeedsConfirmation() || s.View.Load().Catalog.Conditions(c.Entry) != nil || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.routeCache
