@@ -89,9 +89,10 @@ func (d *decoder) failUnknown(line int, where, kind, name string, known []string
 	d.Fail(line, cli.DidYouMean(name, known, "", otherwise), "%s names the %s %s, which is not in %s", where, kind, source.Shown(name), place)
 }
 
-// agents decodes agent_policies.
+// agents decodes agent_policies, with what agents inherit.
 func (d *decoder) agents(t table.Table, servers []string) map[string]policy.Agent {
 	agents := map[string]policy.Agent{}
+	names := agentNames(t)
 	for _, m := range t.Members("agent_policies", "agent_policies", t.Instead("NAME", "{…}")+" in it") {
 		path := "agent_policies." + m.Key
 		switch _, ok := m.Value.([]source.Member); {
@@ -100,18 +101,23 @@ func (d *decoder) agents(t table.Table, servers []string) map[string]policy.Agen
 		case !ok:
 			d.Fail(m.Line, "write a table with allowed_servers", "%s is %s where a table is expected", sanitize.Line(path), m.Kind())
 		default:
-			agents[m.Key] = d.agent(m.Node, path, servers)
+			agents[m.Key] = d.agent(m.Node, path, servers, names)
 		}
+	}
+	agents, problems := policy.Inherit(agents)
+	for _, p := range problems {
+		d.Fail(p.Line, p.Hint, "%s", sanitize.Line(p.What))
 	}
 	return agents
 }
 
-func (d *decoder) agent(n source.Node, path string, servers []string) policy.Agent {
+// agent decodes a policy. agents are the names of all.
+func (d *decoder) agent(n source.Node, path string, servers, agents []string) policy.Agent {
 	const key, example = "allowed_servers", `["github"]`
 	at := sanitize.Line(path)
-	t := table.New(d.Problems, n, "in "+at, key, "read_only", "tool_overrides")
-	a := policy.Agent{Overrides: d.lists(t, "tool_overrides", path+".tool_overrides", servers)}
-	if !t.Has(key) {
+	t := table.New(d.Problems, n, "in "+at, "inherits", key, "read_only", "tool_overrides", "deny")
+	a := policy.Agent{Overrides: d.lists(t, "tool_overrides", path+".tool_overrides", servers), Inherits: d.bases(t, at, agents), Deny: denyReader{d.Problems}.read(t, at)}
+	if !t.Has(key) && !t.Has("inherits") {
 		d.Fail(t.Line, t.Instead(key, example)+`, or ["*"] for all servers`, "%s has no allowed_servers", at)
 	}
 	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, checkGlob(at+"."+key))}
@@ -122,6 +128,25 @@ func (d *decoder) agent(n source.Node, path string, servers []string) policy.Age
 	}
 	a.ReadOnly = policy.Flag{On: t.Bool("read_only", false), Line: t.LineOf("read_only")}
 	return a
+}
+
+// bases reads inherits, a name or several. at is the policy's place.
+func (d *decoder) bases(t table.Table, at string, agents []string) []policy.Entry {
+	const key, example = "inherits", `"base"`
+	n := t.At(key)
+	elems, several := n.Value.([]source.Node)
+	if _, one := n.Value.(string); one {
+		elems = []source.Node{n}
+	} else if t.Has(key) && !several {
+		d.Fail(n.Line, t.Instead(key, example), "%s.%s is %s where a name or an array of names is expected", at, key, n.Kind())
+	}
+	names := t.Elements(at+"."+key, "["+example+"]", elems, func(string) (problem, hint string) { return "", "" })
+	for i, e := range names {
+		if _, ok := elems[i].Value.(string); ok && !slices.Contains(agents, e.Text) {
+			d.failUnknown(e.Line, at+"."+key, "agent", e.Text, agents)
+		}
+	}
+	return names
 }
 
 func (d *decoder) defaultPolicy(root table.Table) policy.Flag {

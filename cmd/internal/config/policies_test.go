@@ -22,13 +22,21 @@ func entries(texts ...string) []policy.Entry {
 	return all
 }
 
+// everyDenial is what the every-key files deny an agent.
+func everyDenial(from string) []policy.DenyRule {
+	return []policy.DenyRule{{Tool: policy.Entry{Text: "fs_drop"}, From: from}, {Tool: policy.Entry{Text: "fs:write"}, From: from,
+		Where: []policy.Condition{{Argument: "options.force", Values: []any{true}}, {Argument: "path", Values: []any{"/etc/*", 7.0}}}}}
+}
+
 // everyRule is what the every-key files say of policies, without lines.
 func everyRule() *policy.Rules {
 	return &policy.Rules{
 		Exposed: map[string]policy.List{"fs": {Entries: entries("read_*", "mcp__fs__list")}, "plain": {}},
 		Agents: map[string]policy.Agent{
 			"reader": {Servers: policy.List{Entries: entries("fs", "pl*")}, ReadOnly: policy.Flag{On: true},
-				Overrides: map[string]policy.List{"plain": {Entries: entries("plain:get")}}},
+				Overrides: map[string]policy.List{"plain": {Entries: entries("plain:get")}}, Deny: everyDenial("")},
+			"heir": {Inherits: entries("reader"), Servers: policy.List{Entries: entries("fs", "pl*")}, ReadOnly: policy.Flag{On: true, From: "reader"},
+				Overrides: map[string]policy.List{"plain": {Entries: entries("plain:get")}}, Deny: everyDenial("reader")},
 			"other one": {Servers: policy.List{Entries: entries("*")}, Overrides: map[string]policy.List{}},
 		},
 		Default: policy.Flag{On: true},
@@ -46,6 +54,12 @@ func withoutLines(r *policy.Rules) {
 	}
 	for name, a := range r.Agents {
 		a.Servers, a.ReadOnly.Line = list(a.Servers), 0
+		a.Inherits = entries(table.Texts(a.Inherits)...)
+		for i := range a.Deny {
+			d := &a.Deny[i]
+			d.Line, d.Tool.Line = 0, 0
+			slices.SortFunc(d.Where, func(a, b policy.Condition) int { return strings.Compare(a.Argument, b.Argument) })
+		}
 		for server, l := range a.Overrides {
 			a.Overrides[server] = list(l)
 		}
@@ -96,7 +110,7 @@ func TestWithoutPoliciesThereAreNoRules(t *testing.T) {
 func TestAnAgentThatTheFileDoesNotHave(t *testing.T) {
 	for _, tt := range []struct{ file, agent, want string }{
 		{"every-key.toml", "raeder", `every-key.toml:LINE: agent_policies has no agent "raeder"; did you mean reader?`},
-		{"every-key.toml", "boss", `every-key.toml:LINE: agent_policies has no agent "boss"; the agents are other one, reader`},
+		{"every-key.toml", "boss", `every-key.toml:LINE: agent_policies has no agent "boss"; the agents are heir, other one, reader`},
 		{"smallest.toml", "reader", `smallest.toml:1: agent_policies has no agent "reader"; add [agent_policies.NAME], or leave --agent out`},
 	} {
 		o := testOptions()

@@ -8,6 +8,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/config/table"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
@@ -124,8 +125,20 @@ func (rep *Report) addPolicy(c *config.Config, denied int, unused []string) {
 	if denied > 0 {
 		rep.note("policies keep %d of all tools, resources and prompts from %s; toolman explain NAME says why", denied, agent)
 	}
+	if a := c.Rules.Agents[c.Agent]; len(a.Inherits) > 0 {
+		rep.note("%s inherits from %s", agent, sanitize.Line(strings.Join(table.Texts(a.Inherits), ", ")))
+	}
 	for _, text := range unused {
 		rep.note("a policy names an item that its server does not have, %s", sanitize.Line(text))
+	}
+}
+
+// addDenials notes rules of deny that never apply.
+func (rep *Report) addDenials(r *router.Router) {
+	if rep.allReady() {
+		for _, text := range r.IdleDenials() {
+			rep.note("%s; correct it if it is meant to deny something", sanitize.Line(text))
+		}
 	}
 }
 

@@ -69,6 +69,9 @@ func PrintExplanation(out io.Writer, x router.Explanation) {
 	fmt.Fprintf(out, "  active    %s\n", yes[x.Active])
 	detail(x.Activity)
 	fmt.Fprintf(out, "  callable  %s\n", yes[x.Callable])
+	if x.Unless != "" {
+		detail("unless " + x.Unless)
+	}
 	detail(x.Danger)
 	if x.Error != "" {
 		fmt.Fprintf(out, "  callers are told: %s\n", sanitize.Line(x.Error))

@@ -96,6 +96,7 @@ func New(c *config.Config, r *router.Router) *Report {
 	for _, text := range r.UnmatchedReadOnly() {
 		rep.note("read_only_tools names a tool that its server does not have, %s", sanitize.Line(text))
 	}
+	rep.addDenials(r)
 	if len(rep.Servers) == 0 {
 		rep.note("there are no servers in the file; add a [[servers]] table with namespace and command")
 	}

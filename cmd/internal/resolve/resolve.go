@@ -170,7 +170,26 @@ func (r *resolver) agent(a policy.Agent) map[string]any {
 		out["read_only"] = true
 	}
 	set(out, "tool_overrides", r.lists(a.Overrides))
+	if len(a.Deny) > 0 {
+		out["deny"] = denied(a.Deny)
+	}
 	return out
+}
+
+// denied returns rules of deny, those that were inherited, too.
+func denied(rules []policy.DenyRule) (all []map[string]any) {
+	for _, d := range rules {
+		rule, where := map[string]any{"tool": d.Tool.Text}, map[string]any{}
+		for _, c := range d.Where {
+			where[c.Argument] = c.Values
+			if len(c.Values) == 1 {
+				where[c.Argument] = c.Values[0]
+			}
+		}
+		set(rule, "where", where)
+		all = append(all, rule)
+	}
+	return all
 }
 
 // lists returns the lists for servers of the result.

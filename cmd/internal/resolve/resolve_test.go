@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -120,7 +121,7 @@ func (p pair) check(t *testing.T) {
 		}
 		is := after.Judge(s.Name, of(s))
 		for i := range was {
-			if was[i].Allowed != is[i].Allowed || was[i].Step != is[i].Step {
+			if was[i].Allowed != is[i].Allowed || was[i].Step != is[i].Step || unplacedRules(was[i].Conditions()) != unplacedRules(is[i].Conditions()) {
 				fail("%s of %s: was %v (%v), is %v (%v)", items[i].Name, s.Name, was[i].Allowed, was[i], is[i].Allowed, is[i])
 			}
 		}
@@ -173,6 +174,15 @@ func unplaced(all []config.Active) (out []config.Active) {
 		}
 	}
 	return out
+}
+
+// unplacedRules returns conditions without the places of their rules, and the agents that they are
+// inherited from.
+func unplacedRules(c *policy.Conditions) string {
+	if c == nil {
+		return ""
+	}
+	return regexp.MustCompile(`\([a-z]+\.[a-z]+:[0-9]+\)|agent_policies\.[a-z]+`).ReplaceAllString(c.String(), "")
 }
 
 func unlined(all []policy.Entry) (out []policy.Entry) {
@@ -332,6 +342,13 @@ func (r random) file() string {
 // agent writes the policy of an agent.
 func (r random) agent(out *strings.Builder, name string) {
 	fmt.Fprintf(out, "[agent_policies.%s]\nallowed_servers = %s\n", name, r.some("a", "b", "c", "*", "[ad]"))
+	if bases := map[string][]string{"two": {"one"}, "three": {"two", "one"}}[name]; bases != nil && r.IntN(2) == 0 {
+		fmt.Fprintf(out, "inherits = %s\n", r.some(bases...))
+	}
+	if r.IntN(2) == 0 {
+		fmt.Fprintf(out, "deny = [%q, { tool = %q, where = { path = %s, \"o.n\" = [1, true, 2.5] } }]\n",
+			r.one("get_*", "a:list", "delete", "b_*"), r.one("*", "write_file", "c:*"), r.one(`"/etc/*"`, `["a", "b"]`, `{ in = "x" }`))
+	}
 	if r.IntN(3) == 0 {
 		fmt.Fprintf(out, "read_only = %s\n", r.one("true", "false"))
 	}
