@@ -57,6 +57,13 @@ func (p *pattern) matchQualified(server, name string) bool {
 	return Dotted(p.Text, server, name) || server != "" && (p.match(server+":"+name) || p.match("mcp__"+server+"__"+name))
 }
 
+// names reports whether the pattern begins with the server's name in a form that matchQualified
+// knows. A list that allows items requires that: otherwise the glob "get_*" would match every tool
+// of a server get_x, as get_x:TOOL.
+func (p *pattern) names(server string) bool {
+	return Addresses(p.Text, server) || server != "" && strings.HasPrefix(p.Text, server+".")
+}
+
 // in returns the pattern with its place in a file, for messages.
 func (p *pattern) in(file string) string { return fmt.Sprintf("%q (%s:%d)", p.Text, file, p.Line) }
 
@@ -123,7 +130,7 @@ func (l list) find(server string, items []Item) []*Entry {
 func (p *pattern) find(server string, items []Item) (indices []int) {
 	own := slices.ContainsFunc(items, func(it Item) bool { return p.match(it.Name) })
 	for i, it := range items {
-		if p.match(it.Name) || !own && p.match(it.Shown) || p.matchQualified(server, it.Name) {
+		if p.match(it.Name) || !own && p.match(it.Shown) || p.names(server) && p.matchQualified(server, it.Name) {
 			indices = append(indices, i)
 		}
 	}

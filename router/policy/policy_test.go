@@ -257,3 +257,22 @@ func TestQualifies(t *testing.T) {
 		}
 	}
 }
+
+// A glob for names of tools does not match all tools of a server whose name it matches.
+func TestAGlobOfToolsIsNotOneOfServers(t *testing.T) {
+	r := &Rules{Exposed: map[string]List{"get_x": {Entries: []Entry{{Text: "get_*"}, {Text: "get_x:sum"}, {Text: "mcp__get_x__av*"}}}}}
+	p, err := r.For("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"delete_all", "get_all", "sum", "avg"}
+	var items []Item
+	for _, name := range names {
+		items = append(items, Item{Name: name, Shown: "x_" + name, Full: "x_" + name})
+	}
+	for i, v := range p.Judge("get_x", items) {
+		if want := names[i] != "delete_all"; v.Allowed != want {
+			t.Errorf("%s: allowed %t, want %t", names[i], v.Allowed, want)
+		}
+	}
+}
