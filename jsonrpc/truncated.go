@@ -94,21 +94,6 @@ func AnsweredID(m *Message, err error) (id uint64, found bool) {
 	return id, found
 }
 
-// BatchOf returns the messages of a frame that is a batch, and nothing for another frame. It stops
-// after more than most of them.
-func BatchOf(frame []byte, most int) (elements []Span) {
-	if len(frame) == 0 || frame[0] != '[' || !Valid(frame) {
-		return nil
-	}
-	OneLine(frame)
-	for at := range Elements(frame, Span{Hi: len(frame)}) {
-		if elements = append(elements, at); len(elements) > most {
-			break
-		}
-	}
-	return elements
-}
-
 // Strict returns a response that had both a result and an error without the null one.
 func Strict(m *Message) *Message {
 	var again Message

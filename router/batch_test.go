@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/upstream"
 )
@@ -46,7 +47,7 @@ func TestABatchOfWhichAPartIsCancelled(t *testing.T) {
 func TestBatchesAreBounded(t *testing.T) {
 	client, _ := batching(t)
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	for _, frame := range []string{`[]`, `[` + strings.Repeat(ping+",", upstream.MaxBatch) + ping + `]`} {
+	for _, frame := range []string{`[]`, `[` + strings.Repeat(ping+",", peer.MaxBatch) + ping + `]`} {
 		if got := client.asks(frame); codeOf(t, got) != -32600 {
 			t.Errorf("answered %.200s", got)
 		}

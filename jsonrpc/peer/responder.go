@@ -133,3 +133,21 @@ func (r *BatchResponder) writeLocked(batch *pendingBatch) (err error) {
 	}
 	return err
 }
+
+// MaxBatch is how many messages a batch may have.
+const MaxBatch = 256
+
+// Batch returns the messages of a frame that is a batch. It returns none if the frame is not a
+// batch, or has more than MaxBatch messages.
+func Batch(frame []byte) (elements []jsonrpc.Span) {
+	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
+		return nil
+	}
+	jsonrpc.OneLine(frame)
+	for at := range jsonrpc.Elements(frame, jsonrpc.Span{Hi: len(frame)}) {
+		if elements = append(elements, at); len(elements) > MaxBatch {
+			return nil
+		}
+	}
+	return elements
+}

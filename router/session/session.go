@@ -259,9 +259,9 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 // batch handles a batch of messages, which exists only in revision 2025-03-26. The answers are also
 // sent in one array. batch reports false if frame is not a batch that the session accepts.
 func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
-	elements := jsonrpc.BatchOf(frame, upstream.MaxBatch)
+	elements := peer.Batch(frame)
 	s.Mu.Lock()
-	may := s.Peer.Revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= upstream.MaxBatch
+	may := s.Peer.Revision == mcpwire.V2025_03_26 && len(elements) > 0
 	if may && s.Front.Batches.Load() == nil {
 		s.Front.Batches.Store(peer.NewBatchResponder(s.Front.Out))
 	}

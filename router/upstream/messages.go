@@ -158,11 +158,11 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 // batch handles a JSON-RPC batch, which a server of revision 2025-03-26 may send. It returns false
 // if the frame is not an acceptable batch.
 func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
-	elements := jsonrpc.BatchOf(frame, MaxBatch)
+	elements := peer.Batch(frame)
 	u.mu.Lock()
 	allowed := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
 	u.mu.Unlock()
-	if !allowed || len(elements) == 0 || len(elements) > MaxBatch {
+	if !allowed || len(elements) == 0 {
 		return false
 	}
 	var m jsonrpc.Message
@@ -175,9 +175,6 @@ func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
 	}
 	return true
 }
-
-// MaxBatch is how many messages a batch may have, of a client or a server.
-const MaxBatch = 256
 
 // bad handles a frame that is no message and no batch.
 func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
