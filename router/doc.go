@@ -17,6 +17,7 @@
 //	catalog     all items of all servers
 //	view        the items that one client sees
 //	metatool    toolman's own tools
+//	choose      what the names and globs of a toolman_activate mean
 //
 // # Files
 //

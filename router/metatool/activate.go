@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/choose"
 	"toolman/router/toolset"
 	"toolman/router/view"
 )
@@ -135,57 +136,20 @@ func Activate(c *Context, a *Activation, err error) Outcome {
 	return Outcome{View: after, Warnings: append(setWarnings(after, a.found[:len(a.setsOn)]...), skipped...)}
 }
 
-// maxProblems is the maximum number of problems that an error lists. Finding similar names takes
-// time.
-const maxProblems = 20
-
 // checkActivation looks up all names, and returns what cannot be switched on and is skipped. The
 // error names every unknown name, with similar names, every unknown toolset, and every name that is
 // to be both on and off. It sets a.found.
 func checkActivation(v *view.View, a *Activation, l *Library) (skipped []string, err error) {
-	c := &chooser{v: v}
-	toolsOn, toolsOff := c.look(a.toolsOn, mcpwire.Tool, true), c.look(a.toolsOff, mcpwire.Tool, false)
-	resourcesOn, resourcesOff := c.look(a.resourcesOn, mcpwire.Resource, true), c.look(a.resourcesOff, mcpwire.Resource, false)
+	c := choose.New(v)
+	a.toolsOn, a.toolsOff = c.Items(a.toolsOn, a.toolsOff, mcpwire.Tool)
+	a.resourcesOn, a.resourcesOff = c.Items(a.resourcesOn, a.resourcesOff, mcpwire.Resource)
 	for _, name := range slices.Concat(a.setsOn, a.setsOff) {
 		set, err := l.Get(name)
 		if err != nil {
-			c.fail("%s", sanitize.Line(err.Error()))
+			c.Fail("%s", sanitize.Line(err.Error()))
 		}
 		a.found = append(a.found, set)
 	}
-	c.conflicts(toolsOn, toolsOff)
-	c.conflicts(resourcesOn, resourcesOff)
-	for _, name := range common(a.setsOn, a.setsOff) {
-		c.fail("%s is to be both on and off", sanitize.Short(name))
-	}
-	a.toolsOn, a.toolsOff = toolsOn.all(toolsOff), toolsOff.all(toolsOn)
-	a.resourcesOn, a.resourcesOff = resourcesOn.all(resourcesOff), resourcesOff.all(resourcesOn)
-	return c.warnings(), c.err()
-}
-
-func didYouMean(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " (did you mean " + strings.Join(names, " or ") + "?)"
-}
-
-// common returns the names that are in both lists.
-func common(a, b []string) []string {
-	inA := setOf(a)
-	var both []string
-	for _, name := range b {
-		if inA[name] {
-			both = append(both, name)
-		}
-	}
-	return both
-}
-
-func setOf(names []string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
+	c.Disjoint(a.setsOn, a.setsOff)
+	return c.Skipped(), c.Err()
 }

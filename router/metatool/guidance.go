@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/choose"
 	"toolman/router/view"
 )
 
@@ -37,7 +38,7 @@ func (g *Guidance) Explain(v *view.View, k mcpwire.Kind, name string, t catalog.
 		text = v.Catalog.Denial(t.Entry, name)
 	case catalog.Ambiguous:
 		if meant := v.Qualified(k, name); len(meant) > 1 {
-			return ambiguous(name, meant)
+			return choose.Ambiguous(name, meant)
 		}
 		form, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.Entry.Name)
 		if k.IsURI() {

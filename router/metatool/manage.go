@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/choose"
 	"toolman/router/toolset"
 	"toolman/router/view"
 )
@@ -120,7 +121,7 @@ func completeNames(v *view.View, refs []toolset.Ref) error {
 		}
 		switch {
 		case len(meant) > 1:
-			return fmt.Errorf("nothing was saved: %s", ambiguous(name, meant))
+			return fmt.Errorf("nothing was saved: %s", choose.Ambiguous(name, meant))
 		case len(meant) == 1:
 			refs[i].NamespacedName = meant[0].Name
 		}

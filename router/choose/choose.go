@@ -1,4 +1,4 @@
-package metatool
+package choose
 
 import (
 	"fmt"
@@ -31,8 +31,9 @@ func (c *chosen) all(other *chosen) []string {
 	return append(slices.Clone(c.names), matched...)
 }
 
-// A chooser looks up the entries of the lists of toolman_activate.
-type chooser struct {
+// A Chooser looks up the entries of the lists of toolman_activate, and collects what is wrong with
+// them.
+type Chooser struct {
 	v        *view.View
 	problems []string
 	more     int // problems without a text
@@ -41,7 +42,25 @@ type chooser struct {
 	seen     map[string]bool // names in skipped
 }
 
-func (c *chooser) fail(format string, args ...any) {
+// New returns a Chooser for the items of a view.
+func New(v *view.View) *Chooser { return &Chooser{v: v} }
+
+// Items looks up the lists of what is to be switched on and off, and returns the names of the items.
+func (c *Chooser) Items(on, off []string, kind mcpwire.Kind) (allOn, allOff []string) {
+	chosenOn, chosenOff := c.look(on, kind, true), c.look(off, kind, false)
+	c.conflicts(chosenOn, chosenOff)
+	return chosenOn.all(chosenOff), chosenOff.all(chosenOn)
+}
+
+// Disjoint adds a problem for each name that is in both lists.
+func (c *Chooser) Disjoint(on, off []string) {
+	for _, name := range common(on, off) {
+		c.Fail("%s is to be both on and off", sanitize.Short(name))
+	}
+}
+
+// Fail adds a problem.
+func (c *Chooser) Fail(format string, args ...any) {
 	if len(c.problems) >= maxProblems {
 		c.more++
 		return
@@ -50,7 +69,7 @@ func (c *chooser) fail(format string, args ...any) {
 }
 
 // look looks up a list of names, globs and servers.
-func (c *chooser) look(list []string, kind mcpwire.Kind, on bool) *chosen {
+func (c *Chooser) look(list []string, kind mcpwire.Kind, on bool) *chosen {
 	var out chosen
 	for _, text := range list {
 		server, ofServer := strings.CutPrefix(text, serverPrefix)
@@ -69,7 +88,7 @@ func (c *chooser) look(list []string, kind mcpwire.Kind, on bool) *chosen {
 }
 
 // hasServer reports whether the client may know a server with this name or namespace.
-func (c *chooser) hasServer(name string) bool {
+func (c *Chooser) hasServer(name string) bool {
 	return slices.ContainsFunc(c.v.Catalog.Offering(), func(u *catalog.Source) bool { return isServer(u, name) })
 }
 
@@ -78,7 +97,7 @@ func isServer(u *catalog.Source, name string) bool {
 }
 
 // servers returns the names of the servers that the client may know.
-func (c *chooser) servers() (names []string) {
+func (c *Chooser) servers() (names []string) {
 	for _, u := range c.v.Catalog.Offering() {
 		names = append(names, serverPrefix+u.Name)
 	}
@@ -86,9 +105,9 @@ func (c *chooser) servers() (names []string) {
 }
 
 // byName chooses an item by its name.
-func (c *chooser) byName(out *chosen, kind mcpwire.Kind, name string, on bool) {
+func (c *Chooser) byName(out *chosen, kind mcpwire.Kind, name string, on bool) {
 	if e := c.v.Catalog.ByName[mcpwire.Tool][name]; on && kind == mcpwire.Tool && c.v.Rejection(e) != "" {
-		c.fail("%s cannot be switched on: %s", sanitize.Name(name), sanitize.Line(c.v.Rejection(e)))
+		c.Fail("%s cannot be switched on: %s", sanitize.Name(name), sanitize.Line(c.v.Rejection(e)))
 		return
 	}
 	out.names = append(out.names, name)
@@ -96,7 +115,7 @@ func (c *chooser) byName(out *chosen, kind mcpwire.Kind, name string, on bool) {
 
 // other looks up a text that is neither a name nor a server: another spelling of a name, a glob, or
 // a name that the client may not use.
-func (c *chooser) other(out *chosen, kind mcpwire.Kind, text string, on bool) {
+func (c *Chooser) other(out *chosen, kind mcpwire.Kind, text string, on bool) {
 	kinds := catalog.SimilarKinds(kind)
 	kept := c.v.Catalog.FindDenied(text, kinds...)
 	noun := kind.String()
@@ -105,17 +124,17 @@ func (c *chooser) other(out *chosen, kind mcpwire.Kind, text string, on bool) {
 		out.names = append(out.names, text)
 		return
 	case slices.Contains(c.v.Catalog.Own, text) || text == catalog.CatalogURI:
-		c.fail("%s is always active", text)
+		c.Fail("%s is always active", text)
 		return
 	case kept != nil:
-		c.fail("%s", c.v.Catalog.Denial(kept, text))
+		c.Fail("%s", c.v.Catalog.Denial(kept, text))
 		return
 	}
 	if meant := c.v.Qualified(kind, text); len(meant) == 1 {
 		c.byName(out, kind, meant[0].Name, on)
 		return
 	} else if len(meant) > 1 {
-		c.fail("%s", ambiguous(text, meant))
+		c.Fail("%s", Ambiguous(text, meant))
 		return
 	}
 	if match := globMatcher(text); match != nil {
@@ -127,38 +146,38 @@ func (c *chooser) other(out *chosen, kind mcpwire.Kind, text string, on bool) {
 			near = c.v.Catalog.SimilarStarts(kind, literalStart(text))
 		}
 		if absent := c.v.Catalog.AbsentOwner(kind, literalStart(text)); absent != nil {
-			c.fail("no %s matches %s: %s", noun, sanitize.Short(text), absent.Error)
+			c.Fail("no %s matches %s: %s", noun, sanitize.Short(text), absent.Error)
 			return
 		}
-		c.fail("no %s matches %s%s", noun, sanitize.Short(text), didYouMean(near))
+		c.Fail("no %s matches %s%s", noun, sanitize.Short(text), didYouMean(near))
 		return
 	}
 	if server, ok := strings.CutPrefix(text, serverPrefix); ok {
 		for _, a := range c.v.Catalog.Absent {
 			if isServer(a.Source, server) {
-				c.fail("%s: %s", sanitize.Short(text), a.Error)
+				c.Fail("%s: %s", sanitize.Short(text), a.Error)
 				return
 			}
 		}
-		c.fail("unknown server %s; there are %s", sanitize.Short(server), sanitize.Cut(strings.Join(c.servers(), ", "), 400))
+		c.Fail("unknown server %s; there are %s", sanitize.Short(server), sanitize.Cut(strings.Join(c.servers(), ", "), 400))
 		return
 	}
 	if absent := c.v.Catalog.AbsentOwner(kind, text); absent != nil {
-		c.fail("%s: %s", sanitize.Short(text), absent.Error)
+		c.Fail("%s: %s", sanitize.Short(text), absent.Error)
 		return
 	}
 	if c.hasServer(text) {
-		c.fail("unknown %s %s; %s%[2]s stands for all of that server", noun, sanitize.Short(text), serverPrefix)
+		c.Fail("unknown %s %s; %s%[2]s stands for all of that server", noun, sanitize.Short(text), serverPrefix)
 		return
 	}
-	c.fail("unknown %s %s%s", noun, sanitize.Short(text), didYouMean(c.v.Catalog.Similar(kind, text)))
+	c.Fail("unknown %s %s%s", noun, sanitize.Short(text), didYouMean(c.v.Catalog.Similar(kind, text)))
 }
 
 // byPattern chooses the items that match. It reports false if there is none, not even one that the
 // client may not use.
-func (c *chooser) byPattern(out *chosen, kind mcpwire.Kind, text string, on bool, match func(e *catalog.Entry) bool) bool {
+func (c *Chooser) byPattern(out *chosen, kind mcpwire.Kind, text string, on bool, match func(e *catalog.Entry) bool) bool {
 	if c.patterns++; c.patterns > maxPatterns {
-		c.fail("%s is one glob or server too many; a call takes %d", sanitize.Short(text), maxPatterns)
+		c.Fail("%s is one glob or server too many; a call takes %d", sanitize.Short(text), maxPatterns)
 		return true
 	}
 	found, forbidden := false, 0
@@ -181,7 +200,7 @@ func (c *chooser) byPattern(out *chosen, kind mcpwire.Kind, text string, on bool
 		}
 	}
 	if !found && strings.HasPrefix(text, serverPrefix) {
-		c.fail("%s has no %ss that this client may use", sanitize.Short(text), kind)
+		c.Fail("%s has no %ss that this client may use", sanitize.Short(text), kind)
 		return true
 	}
 	if found && on && forbidden > 0 {
@@ -191,7 +210,7 @@ func (c *chooser) byPattern(out *chosen, kind mcpwire.Kind, text string, on bool
 }
 
 // skip notes that a tool stays off although a glob matches it.
-func (c *chooser) skip(e *catalog.Entry, why string) {
+func (c *Chooser) skip(e *catalog.Entry, why string) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}
 	}
@@ -204,8 +223,8 @@ func (c *chooser) skip(e *catalog.Entry, why string) {
 // maxSkipped is the maximum number of skipped items that a reply names.
 const maxSkipped = 10
 
-// warnings returns what was skipped.
-func (c *chooser) warnings() []string {
+// Skipped returns what globs have matched and cannot be switched on, and why.
+func (c *Chooser) Skipped() []string {
 	if more := len(c.skipped) - maxSkipped; more > 0 {
 		return append(c.skipped[:maxSkipped:maxSkipped], fmt.Sprintf("%d more were skipped", more))
 	}
@@ -213,17 +232,17 @@ func (c *chooser) warnings() []string {
 }
 
 // conflicts adds a problem for each item that is to be both on and off. A name beats a glob.
-func (c *chooser) conflicts(on, off *chosen) {
+func (c *Chooser) conflicts(on, off *chosen) {
 	namedOn, namedOff := setOf(on.names), setOf(off.names)
 	for _, name := range slices.Concat(common(on.names, off.names), common(on.matched, off.matched)) {
 		if namedOn[name] == namedOff[name] {
-			c.fail("%s is to be both on and off", sanitize.Short(name))
+			c.Fail("%s is to be both on and off", sanitize.Short(name))
 		}
 	}
 }
 
-// err returns the problems as an error, or nil.
-func (c *chooser) err() error {
+// Err returns the problems as an error, or nil.
+func (c *Chooser) Err() error {
 	if len(c.problems) == 0 {
 		return nil
 	}
@@ -234,8 +253,8 @@ func (c *chooser) err() error {
 	return fmt.Errorf("nothing was changed: %s. Correct the names and call %s again; the catalog in its description has them all", text, catalog.ActivateTool)
 }
 
-// ambiguous returns the error for a name that may be any of several items.
-func ambiguous(name string, meant []*catalog.Entry) string {
+// Ambiguous returns the error for a name that may be any of several items.
+func Ambiguous(name string, meant []*catalog.Entry) string {
 	const most = 5
 	var names []string
 	for _, e := range meant[:min(len(meant), most)] {
@@ -246,4 +265,35 @@ func ambiguous(name string, meant []*catalog.Entry) string {
 		text += fmt.Sprintf(" or %d others", more)
 	}
 	return text + "; use one of these names"
+}
+
+// maxProblems is the maximum number of problems that an error lists. Finding similar names takes
+// time.
+const maxProblems = 20
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(names, " or ") + "?)"
+}
+
+// common returns the names that are in both lists.
+func common(a, b []string) []string {
+	inA := setOf(a)
+	var both []string
+	for _, name := range b {
+		if inA[name] {
+			both = append(both, name)
+		}
+	}
+	return both
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }

@@ -1,4 +1,4 @@
-package metatool
+package choose
 
 import (
 	"regexp"
