@@ -20,6 +20,7 @@ type Recorder interface {
 // A Program is who has sent a request, for a Recorder.
 type Program struct {
 	Tool          string // the server's own name for the tool that it calls
+	Asked         string // the name in the request
 	Principal     budget.Principal
 	Name, Version string // its own, sanitized
 	Modern        bool   // the request is of the modern era

@@ -145,7 +145,7 @@ func withTarget(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Targ
 	if t.Source != nil {
 		line.Server = t.Source.Name
 	}
-	line.Program.Tool = line.Name
+	line.Program.Tool, line.Program.Asked = line.Name, asked
 	if t.Entry != nil && t.URI == "" {
 		line.Kind, line.Name, line.Program.Tool = t.Entry.Item.Kind.String(), t.Entry.Name, t.Entry.Item.Name
 	}

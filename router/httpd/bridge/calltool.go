@@ -21,6 +21,7 @@ import (
 // A toolCall is a request to call a tool.
 type toolCall struct {
 	server, tool string
+	asked        string // the name in the request, if that names no server
 	arguments    []byte
 	correlation  string
 	began        time.Time
@@ -112,6 +113,9 @@ func (s *session) find(q *toolCall) *client.FoundTool {
 		}
 	}
 	if found != nil {
+		if q.server == "" {
+			q.asked = q.tool
+		}
 		q.tool = found.Item.Name
 		q.server = cmp.Or(q.server, found.Source.Name)
 	}

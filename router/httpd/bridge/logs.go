@@ -72,6 +72,9 @@ func (x *exchange) log(s *session, q *toolCall, result []byte, err error) {
 	} else {
 		f := failureFor(err)
 		text, encoding := encode(f)
+		if f.Code == Denied || f.Code == Held {
+			c.Asked = q.asked
+		}
 		c.Sent = f.Code == UpstreamError || f.Code == UpstreamGone || f.Code == Timeout || f.Code == Unavailable
 		c.Error, c.Cut = clone(text, calllog.MaxContent), len(text) > calllog.MaxContent || encoding != nil
 	}

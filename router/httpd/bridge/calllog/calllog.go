@@ -55,6 +55,7 @@ type Call struct {
 	Began       time.Time
 	Server      string
 	Tool        string // the server's name for it
+	Asked       string // of a call that was denied: the name in the request, which may not name the server; else ""
 	Input       []byte
 	Result      []byte // if there is no Error
 	Error       []byte // JSON
@@ -132,6 +133,9 @@ func (l *Log) entry(c *Call) *Entry {
 	e := &Entry{Timestamp: c.ended, Server: sanitize.Cut(c.Server, maxName), Tool: sanitize.Cut(c.Tool, maxName), Correlation: c.Correlation,
 		Agent: c.Agent, Era: c.Era, Client: c.Client, RecordedBy: Toolman, Truncated: c.InputCut || c.Cut,
 		who: c.Principal, began: c.Began, sent: c.Sent, input: digestOf(c.Input)}
+	if c.Asked != "" {
+		e.asked = l.scrubbed(sanitize.Cut(c.Asked, maxName))
+	}
 	if e.Server == "" { // the name is the client's
 		e.Tool = l.scrubbed(e.Tool)
 	}
@@ -211,8 +215,11 @@ func (l *Log) entries(of *budget.Principal) (found []*Entry) {
 	defer l.mu.Unlock()
 	for _, x := range l.of {
 		for _, e := range x.all {
-			if of == nil || e.who == *of {
+			switch {
+			case of == nil:
 				found = append(found, e)
+			case e.who == *of:
+				found = append(found, e.forCaller())
 			}
 		}
 	}

@@ -36,6 +36,18 @@ type Entry struct {
 	began time.Time
 	sent  bool   // the server may have got the call
 	input digest // of what the client has sent
+	asked string // as in Call
+}
+
+// forCaller returns the entry for who has made the call. If the call was denied, its name may belong
+// to a server that the caller must not know of.
+func (e *Entry) forCaller() *Entry {
+	if e.asked == "" {
+		return e
+	}
+	own := *e
+	own.Server, own.Tool = "", e.asked
+	return &own
 }
 
 // Values of Entry.RecordedBy.

@@ -157,3 +157,21 @@ func TestSinceAndLimitCountCalls(t *testing.T) {
 		}
 	})
 }
+
+// Who guesses the name of a tool that it may not have does not learn whose it is.
+func TestADeniedCallDoesNotNameItsServerToTheCaller(t *testing.T) {
+	who := budget.Principal{Issuer: "bob"}
+	l := New(Options{})
+	l.Add(&Call{Server: "payroll", Tool: "wipe", Asked: "wipe", Principal: who, Error: []byte(`{"message":"denied"}`)})
+	l.Add(&Call{Server: "fs", Tool: "look", Principal: who})
+	own, all := l.Find(Query{Limit: 9, Of: &who}), l.Find(Query{Limit: 9})
+	if len(own) != 2 || own[0].Server != "" || own[0].Tool != "wipe" || own[1].Server != "fs" {
+		t.Errorf("the caller reads %+v", own)
+	}
+	if len(l.Find(Query{Limit: 9, Of: &who, Server: "payroll"})) != 0 {
+		t.Error("the caller finds its call by the name of the server")
+	}
+	if len(all) != 2 || all[0].Server != "payroll" {
+		t.Errorf("a reader of all calls reads %+v", all)
+	}
+}

@@ -29,6 +29,9 @@ func (l *Log) Record(line *audit.Line, content *audit.Content) {
 	c := &Call{Began: line.Time, Server: line.Server, Tool: line.Program.Tool, Principal: line.Program.Principal, Agent: line.Agent,
 		Era: era(line.Program.Modern), Client: NewClient(line.Program.Name, line.Program.Version), Sent: line.RequestBytes > 0,
 		Input: content.Arguments, InputCut: content.ArgumentsCut, Cut: content.AnswerCut}
+	if line.Verdict == audit.Denied || line.Verdict == audit.Held {
+		c.Asked = line.Program.Asked
+	}
 	switch {
 	case content.Problem == "" && content.Error != nil:
 		c.Error = upstreamError(content.Error)
