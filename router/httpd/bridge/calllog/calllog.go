@@ -14,7 +14,12 @@ import (
 const (
 	maxEntries      = 4096
 	maxBytes        = 16 << 20
-	maxPendingBytes = 8 << 20 // of the contents of calls that wait to be redacted; more are dropped
+	maxPendingBytes = 8 << 20 // of the contents of calls that wait to be redacted
+
+	// redactAfter is how long calls wait to be redacted, unless somebody reads the log. Redacting costs
+	// more than a call. On a busy gateway most calls are dropped before, because there are later
+	// ones. The secrets of a session are known for longer than that after its end.
+	redactAfter = 10 * time.Second
 )
 
 // Options configure a Log.
@@ -77,46 +82,67 @@ func (c *Call) size() int { return len(c.Input) + len(c.Result) + len(c.Error) }
 func (l *Log) Add(c *Call) {
 	c.ended = time.Now().UTC()
 	if l.queue.add(c) {
-		go l.drain()
+		time.AfterFunc(redactAfter, l.drain)
 	}
 }
 
-// drain redacts and stores the calls of the queue until there are none.
+// drain redacts and stores the calls of the queue.
 func (l *Log) drain() {
 	l.work.Lock()
 	defer l.work.Unlock()
-	for all := l.queue.take(); len(all) > 0; all = l.queue.take() {
-		for _, c := range all {
-			l.store(l.entry(c))
-		}
+	for _, c := range l.queue.take() {
+		l.store(l.entry(c))
 	}
 }
 
 // A queue has the calls that wait to be redacted.
 type queue struct {
-	mu       sync.Mutex
-	all      []*Call // guarded by mu
-	bytes    int     // guarded by mu
-	draining bool    // guarded by mu
+	mu    sync.Mutex
+	all   []*Call                  // guarded by mu: oldest first
+	of    map[budget.Principal]int // guarded by mu: the number of calls of a client
+	bytes int                      // guarded by mu
+	bare  int                      // guarded by mu: so many of the oldest calls have no contents
 }
 
-// add reports whether somebody has to begin to drain the queue. It drops the contents of a call if
-// there are too many bytes, and the oldest call if there are more than the log keeps.
-func (q *queue) add(c *Call) (begin bool) {
+// add reports whether the queue was empty. It drops the oldest call if there are more than the log
+// keeps, and the contents of the oldest calls if there are too many bytes.
+func (q *queue) add(c *Call) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.bytes+c.size() > maxPendingBytes {
-		c.InputCut, c.Cut = true, true
-		c.Input, c.Result, c.Error = nil, nil, nil
+	if q.of == nil {
+		q.of = map[budget.Principal]int{}
 	}
-	if len(q.all) == maxEntries {
-		q.bytes -= q.all[0].size()
-		q.all = slices.Delete(q.all, 0, 1)
+	first = len(q.all) == 0
+	if len(q.all) >= maxEntries {
+		q.dropLocked(c.Principal.Client())
 	}
 	q.all = append(q.all, c)
-	q.bytes += c.size()
-	begin, q.draining = !q.draining, true
-	return begin
+	q.of[c.Principal.Client()]++
+	for q.bytes += c.size(); q.bytes > maxPendingBytes; q.bare++ {
+		old := q.all[q.bare]
+		q.bytes -= old.size()
+		old.InputCut, old.Cut = true, true
+		old.Input, old.Result, old.Error = nil, nil, nil
+	}
+	return first
+}
+
+// dropLocked drops the oldest call: of this client, if it has many, so that its calls do not replace
+// those of others.
+func (q *queue) dropLocked(client budget.Principal) {
+	i := 0
+	if q.of[client] > len(q.all)/2 {
+		i = slices.IndexFunc(q.all, func(c *Call) bool { return c.Principal.Client() == client })
+	}
+	old := q.all[i]
+	q.bytes -= old.size()
+	if q.of[old.Principal.Client()]--; q.of[old.Principal.Client()] == 0 {
+		delete(q.of, old.Principal.Client())
+	}
+	q.all = slices.Delete(q.all, i, i+1)
+	if i < q.bare {
+		q.bare--
+	}
 }
 
 // take empties the queue.
@@ -124,7 +150,7 @@ func (q *queue) take() []*Call {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	all := q.all
-	q.all, q.bytes, q.draining = nil, 0, len(all) > 0
+	q.all, q.of, q.bytes, q.bare = nil, nil, 0, 0
 	return all
 }
 

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"toolman/router/budget"
@@ -114,4 +116,42 @@ func TestTheQueueIsBounded(t *testing.T) {
 	if c := all[1000]; !c.Cut || !c.InputCut || c.Result != nil {
 		t.Errorf("a call that is too much has %d bytes", len(c.Result))
 	}
+	if c := all[maxEntries-1]; c.Cut || c.Result == nil {
+		t.Error("the latest call has lost its result")
+	}
+}
+
+func TestABusyClientDoesNotReplaceTheCallsOfOthers(t *testing.T) {
+	l := New(Options{})
+	quiet, busy := budget.Principal{Issuer: "quiet"}, budget.Principal{Issuer: "busy"}
+	for range 10 {
+		l.Add(&Call{Principal: quiet})
+	}
+	for range 2 * maxEntries {
+		l.Add(&Call{Principal: busy})
+	}
+	if n := len(l.Find(Query{Of: &quiet, Limit: 100})); n != 10 {
+		t.Errorf("%d of 10 calls are left", n)
+	}
+}
+
+func TestCallsAreRedactedAfterAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var redacted atomic.Int32
+		l := New(Options{Scrub: func(text []byte) []byte { redacted.Add(1); return text }})
+		l.Add(&Call{Server: "s", Input: []byte("{}")})
+		time.Sleep(redactAfter - 1)
+		if n := redacted.Load(); n != 0 {
+			t.Errorf("%d are redacted at once", n)
+		}
+		time.Sleep(2 * time.Nanosecond)
+		synctest.Wait()
+		if n := redacted.Load(); n != 1 {
+			t.Errorf("%d are redacted after %v", n, redactAfter)
+		}
+		l.Add(&Call{Server: "s", Input: []byte("{}")})
+		if l.Find(Query{Limit: 9}); redacted.Load() != 2 {
+			t.Error("a reader waits for what is not redacted")
+		}
+	})
 }

@@ -15,5 +15,6 @@
 //
 // # Cost
 //
-// Contents are copied when a call is over. A goroutine that runs while there are some redacts them.
+// Contents are copied when a call is over. They are redacted when somebody reads the log, or after a
+// while.
 package calllog
