@@ -79,8 +79,8 @@ func lasting(k Kind, annotations []byte) []byte {
 	return annotations
 }
 
-// Nameless returns a definition of this kind without the name or URI that the server gives the item.
-// It stays the same if the server renames the item and changes nothing else.
+// Nameless returns a definition of this kind without the name or URI that the server gives the
+// item. It stays the same if the server renames the item and changes nothing else.
 func (k Kind) Nameless(definition []byte) []byte {
 	edits := without(nil, definition, jsonrpc.Span{Hi: len(definition)}, facts[k].texts[0])
 	return jsonrpc.AppendSplice(nil, definition, edits...)

@@ -123,8 +123,8 @@ func TestGlobsLeaveOutWhatIsForbidden(t *testing.T) {
 	checkList(t, "off", g.switchedOn())
 }
 
-// A name may stand behind its server's name, or that of a toolset, and a dot. The names that clients
-// see come first.
+// A name may stand behind its server's name, or that of a toolset, and a dot. The names that
+// clients see come first.
 func TestNamesWithADot(t *testing.T) {
 	build := func(t *testing.T, active ...string) *rig {
 		o := Options{}

@@ -47,7 +47,7 @@ var may = rules(`
 cmd/internal/auditlog: router/audit
 cmd/internal/cli: mcpwire/sanitize router/suggest
 cmd/internal/config: cmd/internal/cli cmd/internal/config/byname cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
-cmd/internal/config/byname: cmd/internal/config/source mcpwire/sanitize
+cmd/internal/config/byname: cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
 cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy

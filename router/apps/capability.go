@@ -22,9 +22,9 @@ func Supported(capabilities []byte) bool {
 // extensionTasks is the extension that toolman does not pass on.
 const extensionTasks = "io.modelcontextprotocol/tasks"
 
-// ExtensionsOf returns capabilities that consist of the extensions in others, which are a JSON object
-// or nil. It returns nil if there are none. Tasks of the modern era are left out, because toolman
-// does not pass them on.
+// ExtensionsOf returns capabilities that consist of the extensions in others, which are a JSON
+// object or nil. It returns nil if there are none. Tasks of the modern era are left out, because
+// toolman does not pass them on.
 func ExtensionsOf(capabilities []byte) json.RawMessage {
 	extensions := mcpwire.ObjectIn(capabilities, "extensions")
 	if extensions == nil {

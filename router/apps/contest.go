@@ -20,11 +20,11 @@ type Names struct {
 
 // Contest returns the names of the URIs that need one, or nil if there are none.
 //
-// A URI is contested if several servers use it. Each of them gets it under its own name: its segment
-// is inserted behind the scheme, so that ui://map/app.html of the server with the namespace city
-// becomes ui://city/map/app.html. The segment is the namespace, or the name of a server that has
-// none or shares it with another of the servers. If a server uses a URI that another one gets this
-// way, that URI is contested too, so that no server can take the place of another one's page.
+// A URI is contested if several servers use it. Each of them gets it under its own name: its
+// segment is inserted behind the scheme, so that ui://map/app.html of the server with the namespace
+// city becomes ui://city/map/app.html. The segment is the namespace, or the name of a server that
+// has none or shares it with another of the servers. If a server uses a URI that another one gets
+// this way, that URI is contested too, so that no server can take the place of another one's page.
 //
 // The result does not depend on the order of the servers, nor on their other URIs. It changes only
 // when a server begins or ceases to use one of these URIs.

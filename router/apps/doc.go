@@ -2,10 +2,10 @@
 // a tool's definition says about its page, under which URIs clients see pages, and who declares the
 // extension.
 //
-// A page is a resource whose URI has the scheme ui://. A tool names its page in _meta.ui.resourceUri
-// or, as older servers do, in _meta["ui/resourceUri"]. Hosts show the result of the tool in the
-// page. The page can call tools of its server: it uses the server's own names, and the host forwards
-// the call to toolman.
+// A page is a resource whose URI has the scheme ui://. A tool names its page in
+// _meta.ui.resourceUri or, as older servers do, in _meta["ui/resourceUri"]. Hosts show the result
+// of the tool in the page. The page can call tools of its server: it uses the server's own names,
+// and the host forwards the call to toolman.
 //
 // # URIs
 //

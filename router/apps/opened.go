@@ -23,8 +23,8 @@ func note(to *map[string]bool, server string) {
 // Has reports whether the client may show a page of a server.
 func (o *Opened) Has(server string) bool { return o.called[server] || o.read[server] }
 
-// Narrow returns those servers whose pages can be open: those of called tools or, if there are none,
-// those that were read. A host may read pages long before it shows them.
+// Narrow returns those servers whose pages can be open: those of called tools or, if there are
+// none, those that were read. A host may read pages long before it shows them.
 func (o *Opened) Narrow(servers []string) []string {
 	for _, in := range []map[string]bool{o.called, o.read} {
 		var found []string

@@ -69,7 +69,8 @@ func (c *Catalog) AllActive() *Catalog {
 }
 
 // filter returns the catalog with the entries for which some returns true, and with the pages of
-// the tools among them. The others join the entries in Denied, which are held back or too dangerous.
+// the tools among them. The others join the entries in Denied, which are held back or too
+// dangerous.
 func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.Own, c.allowChanged), newCatalog(c.Own, c.allowChanged)
 	next.owners, next.sources, next.Absent, next.Collisions = c.owners, c.sources, c.Absent, c.Collisions
@@ -101,8 +102,8 @@ func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 // Sources returns the servers of the catalog, in their order.
 func (c *Catalog) Sources() []*Source { return c.sources }
 
-// Conditions returns what a tool cannot be called with under the policy; nil: there is nothing. e may
-// be nil.
+// Conditions returns what a tool cannot be called with under the policy; nil: there is nothing. e
+// may be nil.
 func (c *Catalog) Conditions(e *Entry) *policy.Conditions {
 	if !c.conditional {
 		return nil

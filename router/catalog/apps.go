@@ -28,8 +28,9 @@ type pageLinks struct {
 	variant  *variant       // of an entry that names a page, see among
 }
 
-// newApps returns the tools with pages in a catalog, or nil if there are none. It adds the pages that
-// their servers do not list to the catalog, but not to its lists: a server need not list its pages.
+// newApps returns the tools with pages in a catalog, or nil if there are none. It adds the pages
+// that their servers do not list to the catalog, but not to its lists: a server need not list its
+// pages.
 func newApps(c *Catalog, names *apps.Names, only map[*Entry]bool) *Apps {
 	a := &Apps{names: names, pages: map[*Entry][]*Entry{}, only: only}
 	empty := names == nil
@@ -52,9 +53,9 @@ func newApps(c *Catalog, names *apps.Names, only map[*Entry]bool) *Apps {
 	return a
 }
 
-// pageOf returns the entry of a tool's page, or nil if the page is held back. The page of an allowed
-// tool is allowed. It needs no pin if its server does not list it, because a pin has no more than
-// the list.
+// pageOf returns the entry of a tool's page, or nil if the page is held back. The page of an
+// allowed tool is allowed. It needs no pin if its server does not list it, because a pin has no
+// more than the list.
 func (a *Apps) pageOf(c *Catalog, tool *Entry, uri string) *Entry {
 	ofServer := func(e *Entry) bool { return e.Source == tool.Source }
 	if i := slices.IndexFunc(c.Bare[uri], ofServer); i >= 0 {
@@ -93,8 +94,8 @@ func (a *Apps) isPageOf(e *Entry, some func(*Entry) bool) bool {
 // Contested reports whether several servers use the same URI of a page.
 func (a *Apps) Contested() bool { return a != nil && a.names != nil }
 
-// shown returns the URI that clients see of a page, if that is not the server's own. Also a URI that
-// matches a template can be contested.
+// shown returns the URI that clients see of a page, if that is not the server's own. Also a URI
+// that matches a template can be contested.
 func (a *Apps) shown(from *Source, uri string) (string, bool) {
 	if shown, ok := a.names.Shown(from.Name, uri); ok {
 		return shown, true
@@ -107,8 +108,8 @@ func (a *Apps) shown(from *Source, uri string) (string, bool) {
 	return "", false
 }
 
-// NamePages returns a server's response with the URIs of pages that clients see. It returns m itself
-// if they are those that the server uses.
+// NamePages returns a server's response with the URIs of pages that clients see. It returns m
+// itself if they are those that the server uses.
 func (a *Apps) NamePages(m *jsonrpc.Message, method mcpwire.Method, from *Source) *jsonrpc.Message {
 	edits := apps.AppendRenames(nil, m, method, func(uri string) (string, bool) { return a.shown(from, uri) })
 	if len(edits) == 0 {

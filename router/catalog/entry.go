@@ -130,8 +130,8 @@ func (e *Entry) AppendListed(dst []byte, modern, alwaysLoad bool) []byte {
 	return e.Item.AppendWith(dst, edits...)
 }
 
-// AppendNamed appends the entry as its server sent it, but with this name and with the URIs of pages
-// that clients see.
+// AppendNamed appends the entry as its server sent it, but with this name and with the URIs of
+// pages that clients see.
 func (e *Entry) AppendNamed(dst []byte, name string) []byte {
 	return e.Item.AppendWith(dst, append([]jsonrpc.Edit{e.Item.Rename(name)}, e.relinked...)...)
 }

@@ -45,7 +45,8 @@ type Chooser struct {
 // New returns a Chooser for the items of a view.
 func New(v *view.View) *Chooser { return &Chooser{v: v} }
 
-// Items looks up the lists of what is to be switched on and off, and returns the names of the items.
+// Items looks up the lists of what is to be switched on and off, and returns the names of the
+// items.
 func (c *Chooser) Items(on, off []string, kind mcpwire.Kind) (allOn, allOff []string) {
 	chosenOn, chosenOff := c.look(on, kind, true), c.look(off, kind, false)
 	c.conflicts(chosenOn, chosenOff)

@@ -114,8 +114,8 @@ func EraOf(modern bool) mcpwire.Era {
 }
 
 // DeclaredForModern are the capabilities that toolman declares to legacy servers for a modern
-// client, besides the extensions of its first request. A modern client declares capabilities in each
-// request, but the handshake comes first.
+// client, besides the extensions of its first request. A modern client declares capabilities in
+// each request, but the handshake comes first.
 var DeclaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
 
 // DeclaredForMany are the capabilities that toolman declares to legacy servers where it does not

@@ -47,8 +47,8 @@ func (s *Conn) Refuse(req *Request, why Refusal) {
 	s.Send(req.Out, mcpwire.AppendFailure(req.Era(), nil, req.Bytes(req.ID), req.Method, why.Code, why.Text), note)
 }
 
-// AllowsArguments reports whether the policy allows a call of req.Target with its arguments. If not,
-// the call was refused.
+// AllowsArguments reports whether the policy allows a call of req.Target with its arguments. If
+// not, the call was refused.
 func (s *Conn) AllowsArguments(req *Request) bool {
 	rules := req.View.Catalog.Conditions(req.Target.Entry)
 	if rules == nil || req.Method != mcpwire.ToolsCall {

@@ -1,5 +1,5 @@
-// Package input handles requests for client input, which upstream servers send. Package confirm uses
-// it to ask questions of toolman's own.
+// Package input handles requests for client input, which upstream servers send. Package confirm
+// uses it to ask questions of toolman's own.
 //
 // In the legacy era a server sends a request during a call. toolman forwards it to the client under
 // another request ID (server_requests.go). In the modern era a server answers the call with an

@@ -103,8 +103,8 @@ func (s *Requests) ConfirmState(about RequestHash) string {
 	return s.stateFor(about, stateConfirm, newHandle())
 }
 
-// Resumes reports whether a requestState belongs to a suspended call. The error says that toolman has
-// not given the state for this request.
+// Resumes reports whether a requestState belongs to a suspended call. The error says that toolman
+// has not given the state for this request.
 func (s *Requests) Resumes(about RequestHash, state []byte) (bool, *mcpwire.Refusal) {
 	st, ours := s.signer.verifyState(state, about, s.Info.Principal)
 	if !ours {

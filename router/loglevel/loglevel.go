@@ -153,8 +153,8 @@ func (s *Levels) MissingLocked(req *client.Request, u *upstream.Upstream) calls.
 	return 0
 }
 
-// RaiseLocked makes a server log at a level. It reports whether the request then waits, to be passed
-// to serve.
+// RaiseLocked makes a server log at a level. It reports whether the request then waits, to be
+// passed to serve.
 func (s *Levels) RaiseLocked(req *client.Request, u *upstream.Upstream, want calls.LogThreshold, serve func(*client.Request)) (waits bool) {
 	l := s.newWait(serve)
 	if waits = u.RaiseLogLevel(want, &l.LevelChange, req.Out); waits {

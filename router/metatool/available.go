@@ -71,7 +71,8 @@ func listAvailable(c *Context) Outcome {
 	return resultOutcome(out)
 }
 
-// availableTools returns the tools that a call asks for, and the index of the first one of the page.
+// availableTools returns the tools that a call asks for, and the index of the first one of the
+// page.
 func availableTools(c *Context) (tools []*catalog.Entry, from int, err error) {
 	a, err := argumentsOf(c.Message, "server", "cursor")
 	if err != nil {

@@ -107,8 +107,8 @@ func (a arguments) ref() (ref toolset.Ref, err error) {
 	return ref, err
 }
 
-// completeNames replaces names of the forms server.name and toolset.name, and those with a colon, by
-// the names that clients see.
+// completeNames replaces names of the forms server.name and toolset.name, and those with a colon,
+// by the names that clients see.
 func completeNames(v *view.View, refs []toolset.Ref) error {
 	for i := range refs {
 		name := refs[i].NamespacedName

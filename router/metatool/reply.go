@@ -60,8 +60,8 @@ func (r *Reply) advice() string {
 	return ""
 }
 
-// Switched returns the entries that were switched on and off between two views of a catalog, without
-// those that only pages use, unless there are no others.
+// Switched returns the entries that were switched on and off between two views of a catalog,
+// without those that only pages use, unless there are no others.
 func Switched(before, after *view.View) (on, off []*catalog.Entry) {
 	for _, entries := range after.Catalog.Kinds() {
 		for _, e := range entries {

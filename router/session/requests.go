@@ -97,9 +97,9 @@ func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 	return &hello
 }
 
-// declaredForModernLocked returns the capabilities that legacy servers are told of. They include the
-// extensions of the first request, unless other programs speak through the session or the client's
-// budget is used up.
+// declaredForModernLocked returns the capabilities that legacy servers are told of. They include
+// the extensions of the first request, unless other programs speak through the session or the
+// client's budget is used up.
 func (s *Session) declaredForModernLocked(req *client.Request) json.RawMessage {
 	extensions := apps.ExtensionsOf(req.Bytes(req.Envelope.Capabilities.Value))
 	if s.Info.Many || s.Retain(len(extensions)) != nil {
@@ -169,8 +169,8 @@ func (s *Session) routeLocked(req *client.Request) {
 	s.forward(req, at, req.Target)
 }
 
-// findLocked looks the target of a request up in the client's view. The request may come from a page
-// (MCP Apps), which names items as its server does.
+// findLocked looks the target of a request up in the client's view. The request may come from a
+// page (MCP Apps), which names items as its server does.
 func (s *Session) findLocked(req *client.Request) {
 	req.Route.Find(req.Tool)
 	if req.View.Catalog.Apps == nil || req.Tool != nil || s.pages == nil || !apps.Supported(s.capabilitiesLocked(req)) {

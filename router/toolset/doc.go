@@ -21,8 +21,8 @@
 // tools of the same name on other servers. A reference with only one identifier is a Match if that
 // leads to exactly one tool.
 //
-// A saved file may hold sets and references that cannot be read. They are Broken: nothing of them is
-// used, whatever is allowed, and they are stored as they were.
+// A saved file may hold sets and references that cannot be read. They are Broken: nothing of them
+// is used, whatever is allowed, and they are stored as they were.
 //
 // Texts for clients name only tools that the client may use: see [Expansion.Warnings].
 //

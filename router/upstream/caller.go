@@ -35,8 +35,8 @@ type Caller interface {
 	Ready(u *Upstream)
 	// Refresh shows the client what a dedicated upstream offers now.
 	Refresh()
-	// ReplaceServer puts next in the place of a dedicated upstream that is gone. It returns false if
-	// gone is no longer in use.
+	// ReplaceServer puts next in the place of a dedicated upstream that is gone. It returns false
+	// if gone is no longer in use.
 	ReplaceServer(gone, next *Upstream) bool
 }
 

@@ -10,7 +10,7 @@
 // Upstream.mu is held briefly. A Caller may hold its own lock while it calls methods of an
 // Upstream. An Upstream holds no lock while it calls a Caller.
 //
-// An upstream has one goroutine that waits for its process, one that starts it and starts it again, one while it reads
-// changed lists again, and two of jsonrpc.Control, which matches toolman's own requests with their
-// responses. A forwarded call needs none of these.
+// An upstream has one goroutine that waits for its process, one that starts it and starts it again,
+// one while it reads changed lists again, and two of jsonrpc.Control, which matches toolman's own
+// requests with their responses. A forwarded call needs none of these.
 package upstream

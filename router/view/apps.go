@@ -12,8 +12,8 @@ import (
 // Items that active tools with pages need are active too:
 //
 //   - the page of an active tool, so that hosts can read it, and find it in the list;
-//   - the tools that only pages may call, while a tool with a page of their server is active. A model
-//     cannot switch them on, because hosts do not show them to it.
+//   - the tools that only pages may call, while a tool with a page of their server is active. A
+//     model cannot switch them on, because hosts do not show them to it.
 //
 // A page may also use inactive items of its server, see FindForPage.
 
@@ -60,10 +60,10 @@ func (v *View) neededBy(e *catalog.Entry) string {
 }
 
 // FindForPage resolves a name for a client that may show pages of some servers. A page uses its
-// server's own names, and may use all of its server's items that the client may have, active or not.
-// t and verdict are what Find or FindURI has returned. FindForPage returns them for names that
-// clients see, but an inactive item of such a server is active. For other names it finds the item of
-// the only server whose page can be open. The verdict is Ambiguous if there are several.
+// server's own names, and may use all of its server's items that the client may have, active or
+// not. t and verdict are what Find or FindURI has returned. FindForPage returns them for names that
+// clients see, but an inactive item of such a server is active. For other names it finds the item
+// of the only server whose page can be open. The verdict is Ambiguous if there are several.
 //
 // Inactive items stay inactive while a toolset is equipped.
 func (v *View) FindForPage(k mcpwire.Kind, name string, opened *apps.Opened, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {

@@ -24,8 +24,8 @@ func members(c *catalog.Catalog, sets []*toolset.Set) func() map[string][]*catal
 	})
 }
 
-// membersOf returns the tools of a toolset by the names toolset.name, with the name that clients see
-// and with the server's own.
+// membersOf returns the tools of a toolset by the names toolset.name, with the name that clients
+// see and with the server's own.
 func membersOf(c *catalog.Catalog, x *toolset.Expansion) map[string][]*catalog.Entry {
 	all := map[string][]*catalog.Entry{}
 	for _, e := range c.Tools() {

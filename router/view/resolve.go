@@ -194,8 +194,8 @@ func (v *View) Qualified(k mcpwire.Kind, name string) (all []*catalog.Entry) {
 }
 
 // aliases returns the entries that a name refers to although it is not their name. strict reports
-// whether the name is only valid if it refers to one entry, active or not. That holds for names with
-// a dot, which servers may use, too.
+// whether the name is only valid if it refers to one entry, active or not. That holds for names
+// with a dot, which servers may use, too.
 func (v *View) aliases(k mcpwire.Kind, name string) (all []*catalog.Entry, strict bool) {
 	all = v.Catalog.LookupAlias(k, name)
 	if dotted := v.dotted(k, name); len(dotted) > 0 {
@@ -238,8 +238,8 @@ func (c *choice) add(v *View, t catalog.Target) {
 }
 
 // pick returns the first active entry. The verdict is Ambiguous if several servers have an active
-// entry, and Inactive if only inactive entries exist. A contested URI is always ambiguous, because a
-// client may know it from the time before another server used it.
+// entry, and Inactive if only inactive entries exist. A contested URI is always ambiguous, because
+// a client may know it from the time before another server used it.
 func (c *choice) pick() (catalog.Target, catalog.Verdict) {
 	switch {
 	case c.contested:

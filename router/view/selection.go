@@ -22,8 +22,8 @@ type selection struct {
 	rejected map[string]rejected // tools that toolsets leave out for security reasons
 }
 
-// A rejected tool is not what a toolset that refers to it was saved with, or may be a replacement of
-// such a tool.
+// A rejected tool is not what a toolset that refers to it was saved with, or may be a replacement
+// of such a tool.
 type rejected struct {
 	by      *toolset.Set
 	problem string

@@ -13,9 +13,9 @@ import (
 const maxFiles = 1000
 
 // Files returns the files of the log at path, oldest first: those that programs such as logrotate
-// have made of it (audit.jsonl.1, audit.jsonl.2.gz, audit.jsonl-20261123), by the time of their last
-// change, and then the log itself. A log that does not exist is an error unless there are rotated
-// files.
+// have made of it (audit.jsonl.1, audit.jsonl.2.gz, audit.jsonl-20261123), by the time of their
+// last change, and then the log itself. A log that does not exist is an error unless there are
+// rotated files.
 func Files(path string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	_ "embed" // the schema
 	"maps"
 	"os"
 	"path/filepath"
@@ -235,3 +236,11 @@ func (d *decoder) dangers(t table.Table) *policy.DangerRules {
 	}
 	return &policy.DangerRules{File: filepath.Base(d.File), Confirm: policy.Confirm(confirm), Tools: tools}
 }
+
+//go:embed tools.schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of tools.toml, indented. It uses the keywords of draft-07, which
+// editors' TOML plugins know. Load refuses every file that it refuses; only Load checks globs,
+// references and names of servers.
+func Schema() []byte { return schema }

@@ -88,8 +88,8 @@ func (d denyReader) conditions(t table.Table, at string) []policy.Condition {
 	return out
 }
 
-// conditionsIn reads the keys of where, or of a table in it. prefix is the name of that table with a
-// dot.
+// conditionsIn reads the keys of where, or of a table in it. prefix is the name of that table with
+// a dot.
 func (d denyReader) conditionsIn(all []source.Member, prefix, at string) (out []policy.Condition) {
 	for _, m := range all {
 		name := prefix + m.Key

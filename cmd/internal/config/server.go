@@ -65,7 +65,7 @@ const (
 // serverKeys are the keys of a server.
 func serverKeys() []string {
 	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes", "cache",
-		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled", "read_only_tools"}, clientKeys()...)
+		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled", "read_only_tools"}, byname.ClientKeys()...)
 }
 
 // server decodes one element of servers.
@@ -92,11 +92,11 @@ func (d *decoder) server(n source.Node) Server {
 		Cache:           t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, checkGlob("cache")),
 		Description:     description(t),
 		ReadOnlyTools:   globs(t, "read_only_tools", `["get_*"]`),
-		Enabled:         enabled(t),
+		Enabled:         byname.Enabled(t),
 	}
 	checkTransport(t)
-	checkType(t)
-	noteClientKeys(t)
+	byname.CheckType(t)
+	byname.NoteClientKeys(t)
 	args := t.Strings("args", exampleArgs, func(string) (problem, hint string) { return "", "" })
 	if s.Args = table.Texts(args); t.Has("args") && s.Args == nil {
 		s.Args = []string{}

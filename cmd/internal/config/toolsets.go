@@ -3,10 +3,13 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config/byname"
+	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
 	"toolman/router/toolset"
@@ -48,7 +51,7 @@ func withDefaults(sets []Toolset, servers []source.Node) []Toolset {
 	for _, n := range servers {
 		t := table.New(&source.Problems{}, n, "", serverKeys()...) // problems are found when servers are read
 		name := serverName(t)
-		if !toolset.ValidName(name) || !enabled(t) || slices.Contains(setNames(sets), name) {
+		if !toolset.ValidName(name) || !byname.Enabled(t) || slices.Contains(setNames(sets), name) {
 			continue
 		}
 		about, _ := t.Text("description", "")
@@ -120,9 +123,9 @@ func activeToolsets(t table.Table, sets []Toolset, task bool) []Active {
 	return patterns
 }
 
-// activeWithout returns what is active at start in a file without active_toolsets. Everything is, if
-// policies select what there is, or if models can only narrow it by equipping a toolset. Otherwise
-// nothing is.
+// activeWithout returns what is active at start in a file without active_toolsets. Everything is,
+// if policies select what there is, or if models can only narrow it by equipping a toolset.
+// Otherwise nothing is.
 func activeWithout(t table.Table, c *Config) []Active {
 	because := ""
 	switch {
@@ -136,4 +139,36 @@ func activeWithout(t table.Table, c *Config) []Active {
 		return nil
 	}
 	return []Active{{Pattern: "*", Because: because, Line: t.LineOf(because)}}
+}
+
+// A Hook is a command to run when something happens to a toolset.
+type Hook struct {
+	Argv []string
+	Env  []string // assigned before the command
+
+	like Server // inherits the same variables
+}
+
+// Inherits reports whether the command inherits a variable from toolman's environment: not those
+// that only other commands or http refer to.
+func (h *Hook) Inherits(name string) bool { return h.like.Inherits(name) }
+
+// readHook reads a command, or nil if there is none.
+func readHook(d *decoder, t table.Table, key string, c *Config) *Hook {
+	text := t.Filled(key, `"./notify.sh"`, "name a command, or leave it out")
+	if text == "" {
+		return nil
+	}
+	all := maps.Clone(d.ofHTTP)
+	for _, name := range c.WithholdEnv {
+		all[reference.VariableName(name)] = true
+	}
+	for i := range c.Servers {
+		maps.Copy(all, c.Servers[i].Refers)
+	}
+	h := &Hook{like: Server{Referred: all, Refers: reference.VariablesIn(t.At(key))}}
+	sc := d.scope(t, key, key)
+	sc.Inherits = h.like.Inherits
+	h.Argv, h.Env = sc.Command(text)
+	return h
 }

@@ -90,11 +90,11 @@ func (l Location) Check() error {
 }
 
 // find returns what to load: the file named explicitly (--config, "" if not given), the text of
-// TOOLMAN_CONFIG_JSON, the file named by TOOLMAN_CONFIG, tools.toml in dir (the working directory) or in a folder above it up to
-// its repository's root (the folder with .git), or the one in $CLAUDE_PROJECT_DIR. Outside a
-// repository it does not look above dir, since any user may write to /tmp. It does not check that a
-// named file exists. If it finds none, or one that fails [Location.Check], it returns a
-// [*source.Error].
+// TOOLMAN_CONFIG_JSON, the file named by TOOLMAN_CONFIG, tools.toml in dir (the working directory)
+// or in a folder above it up to its repository's root (the folder with .git), or the one in
+// $CLAUDE_PROJECT_DIR. Outside a repository it does not look above dir, since any user may write to
+// /tmp. It does not check that a named file exists. If it finds none, or one that fails
+// [Location.Check], it returns a [*source.Error].
 func find(explicit string, getenv func(string) string, dir string) (Location, error) {
 	if explicit != "" {
 		return Location{Source: named(dir, explicit), Why: "named by --config"}, nil

@@ -45,7 +45,7 @@ func TestAConfigurationThatIsInNoFile(t *testing.T) {
 			f := &Flags{Config: tt.flag, Stdin: piped(t, tt.stdin)}
 			if tt.flag == "/dev/fd" {
 				if runtime.GOOS != "linux" {
-					t.Skip("needs /dev/fd of Linux")
+					t.Skipf("SKIPPED on %s: only Linux has the path of a pipe", runtime.GOOS)
 				}
 				tt.path = "/dev/fd/" + strconv.Itoa(int(f.Stdin.Fd()))
 				f.Config = tt.path

@@ -18,8 +18,8 @@ const (
 )
 
 // Refuse answers the requests of the client on standard input with an error, so that the client
-// shows why toolman does not serve it. It returns when the client has closed the connection or sends
-// no more requests. On a terminal, where nobody speaks MCP, it returns at once.
+// shows why toolman does not serve it. It returns when the client has closed the connection or
+// sends no more requests. On a terminal, where nobody speaks MCP, it returns at once.
 func Refuse(ctx context.Context, why string, stdin, stdout *os.File) error {
 	if cli.IsTerminal(stdin) {
 		return nil

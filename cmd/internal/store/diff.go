@@ -94,7 +94,8 @@ func (c Change) Line() string {
 }
 
 // Print writes a change for people: a line with the item and the kind of change, and below it,
-// unless the item is gone or only has another name, every field that differs, old lines after a -, new ones after a +.
+// unless the item is gone or only has another name, every field that differs, old lines after a -,
+// new ones after a +.
 func (c Change) Print(out io.Writer) error {
 	var b strings.Builder
 	pin := cmp.Or(c.New, c.Old)

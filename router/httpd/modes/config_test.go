@@ -49,7 +49,8 @@ func TestValuesOfConfigs(t *testing.T) {
 	}
 }
 
-// Toolception's fourth invariant: what is wrong is left out, and no error. With strict_config it is.
+// Toolception's fourth invariant: what is wrong is left out, and no error. With strict_config it
+// is.
 func TestWhatIsWrongInAConfig(t *testing.T) {
 	b64 := func(text string) string { return "?config=" + base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	none := []string(nil)

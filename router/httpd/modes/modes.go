@@ -155,8 +155,8 @@ func (m *Modes) clientAt(id *guard.Identity) (client.Info, error) {
 	return c, m.unknownName(id, &c)
 }
 
-// NameOf returns the name of a client for the log: of a client without a credential, the agent whose
-// policy it has, if any.
+// NameOf returns the name of a client for the log: of a client without a credential, the agent
+// whose policy it has, if any.
 func (m *Modes) NameOf(id guard.Identity) string {
 	if !id.Anonymous() {
 		return id.Name

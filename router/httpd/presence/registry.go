@@ -184,8 +184,8 @@ func (r *Registry[S, C]) noteDropped(who *Caller) {
 	}
 }
 
-// begin makes a session, unless another request makes it meanwhile: first is false then. The session
-// is in use until Release.
+// begin makes a session, unless another request makes it meanwhile: first is false then. The
+// session is in use until Release.
 func (r *Registry[S, C]) begin(key any, who *Caller) (s *Session[S, C], first bool, err error) {
 	account := who.Client.Account
 	if err := account.TakeSession(); err != nil {

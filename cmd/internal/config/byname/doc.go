@@ -1,3 +1,3 @@
-// Package byname reads servers that are in tables by name, as MCP clients write them, and says which
-// names can be namespaces.
+// Package byname reads servers that are in tables by name, as MCP clients write them, and says
+// which names can be namespaces.
 package byname

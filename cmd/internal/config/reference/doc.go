@@ -3,11 +3,11 @@
 //
 // # References
 //
-// ${VAR}, ${VAR:-default} and ${file:path} are replaced; ${env:VAR} is ${VAR}, as clients write it. A default stands in for a variable that is
-// unset or empty, and may hold references itself. A path is relative to the configuration's folder;
-// one line end at the end of the file is dropped. A literal ${ is written $${; in a command it is
-// quoted as in any shell: '${x}' or \${x}. References in env see toolman's own environment, those
-// in a command also the server's env.
+// ${VAR}, ${VAR:-default} and ${file:path} are replaced; ${env:VAR} is ${VAR}, as clients write it.
+// A default stands in for a variable that is unset or empty, and may hold references itself. A path
+// is relative to the configuration's folder; one line end at the end of the file is dropped. A
+// literal ${ is written $${; in a command it is quoted as in any shell: '${x}' or \${x}. References
+// in env see toolman's own environment, those in a command also the server's env.
 //
 // ${session.KEY} stands in values of env and headers for a value that a session gives, by itself
 // and not within another reference. Commands cannot refer to such a variable: the client would
@@ -32,8 +32,9 @@
 // set when the file is read, $VAR is left to the shell, and ${file:path} is rejected: it belongs in
 // env.
 //
-// If the arguments are given apart, in args, nothing is split and no shell runs: the program and each
-// argument are taken as they are, with ${…} replaced. $NAME and quotes stay as they are written.
+// If the arguments are given apart, in args, nothing is split and no shell runs: the program and
+// each argument are taken as they are, with ${…} replaced. $NAME and quotes stay as they are
+// written.
 //
 // The shell is /bin/sh -c, and cmd /c on Windows, where cmd expands %VAR%. The grammar is POSIX's
 // on every system, in which a backslash escapes: write a Windows path with slashes or in single

@@ -248,9 +248,9 @@ func VariableName(name string) string {
 	return name
 }
 
-// VariablesIn returns the variables that strings in n refer to, as $NAME, ${NAME…} or ${env:NAME…}. These include
-// references that are not replaced: those of a server that is not enabled, and those in quotes,
-// which may be for a shell that the command runs.
+// VariablesIn returns the variables that strings in n refer to, as $NAME, ${NAME…} or ${env:NAME…}.
+// These include references that are not replaced: those of a server that is not enabled, and those
+// in quotes, which may be for a shell that the command runs.
 func VariablesIn(n source.Node) Variables {
 	all := Variables{}
 	all.add(n)

@@ -16,9 +16,9 @@ const (
 	maxBytes        = 16 << 20
 	maxPendingBytes = 8 << 20 // of the contents of calls that wait to be redacted
 
-	// redactAfter is how long calls wait to be redacted, unless somebody reads the log. Redacting costs
-	// more than a call. On a busy gateway most calls are dropped before, because there are later
-	// ones. The secrets of a session are known for longer than that after its end.
+	// redactAfter is how long calls wait to be redacted, unless somebody reads the log. Redacting
+	// costs more than a call. On a busy gateway most calls are dropped before, because there are
+	// later ones. The secrets of a session are known for longer than that after its end.
 	redactAfter = 10 * time.Second
 )
 
@@ -127,8 +127,8 @@ func (q *queue) add(c *Call) (first bool) {
 	return first
 }
 
-// dropLocked drops the oldest call: of this client, if it has many, so that its calls do not replace
-// those of others.
+// dropLocked drops the oldest call: of this client, if it has many, so that its calls do not
+// replace those of others.
 func (q *queue) dropLocked(client budget.Principal) {
 	i := 0
 	if q.of[client] > len(q.all)/2 {

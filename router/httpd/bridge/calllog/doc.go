@@ -9,12 +9,12 @@
 // # Matching
 //
 // A record in a file is that of a call if both have the same server, tool and input (in canonical
-// JSON), if the record was written since toolman uses the file, and if its time is that of the call.
-// If it is not, but no other record fits, the server's clock is assumed to be wrong. A record that
-// fits no call is an entry of its own.
+// JSON), if the record was written since toolman uses the file, and if its time is that of the
+// call. If it is not, but no other record fits, the server's clock is assumed to be wrong. A record
+// that fits no call is an entry of its own.
 //
 // # Cost
 //
-// Contents are copied when a call is over. They are redacted when somebody reads the log, or after a
-// while.
+// Contents are copied when a call is over. They are redacted when somebody reads the log, or after
+// a while.
 package calllog

@@ -39,8 +39,8 @@ type Entry struct {
 	asked string // as in Call
 }
 
-// forCaller returns the entry for who has made the call. If the call was denied, its name may belong
-// to a server that the caller must not know of.
+// forCaller returns the entry for who has made the call. If the call was denied, its name may
+// belong to a server that the caller must not know of.
 func (e *Entry) forCaller() *Entry {
 	if e.asked == "" {
 		return e

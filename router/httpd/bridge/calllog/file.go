@@ -42,8 +42,8 @@ type record struct {
 	isNew   bool     // written since Use
 }
 
-// read reads the records at the end of a file of these servers. It skips other lines. Without a regular file there
-// are none.
+// read reads the records at the end of a file of these servers. It skips other lines. Without a
+// regular file there are none.
 func (l *Log) read(path string, servers []string) (all []record) {
 	text, from := tail(path)
 	l.mu.Lock()

@@ -83,9 +83,9 @@ func cutAtWord(text string, n int) string {
 	return strings.TrimRightFunc(squeezed(text), func(r rune) bool { return strings.ContainsRune(",;:-–(", r) }) + "…"
 }
 
-// sentenceEnd returns where the first sentence of a tidy text ends, with the white space after it. A
-// sentence ends at a stop before a space, at a CJK stop, and at an empty line. A stop does not end
-// it in 3.5, e.g., U.S. and 1. (a number of a list), or before a small letter.
+// sentenceEnd returns where the first sentence of a tidy text ends, with the white space after it.
+// A sentence ends at a stop before a space, at a CJK stop, and at an empty line. A stop does not
+// end it in 3.5, e.g., U.S. and 1. (a number of a list), or before a small letter.
 func sentenceEnd(text string) int {
 	for i, r := range text {
 		switch r {

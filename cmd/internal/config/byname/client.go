@@ -1,17 +1,17 @@
-package config
+package byname
 
 import (
 	"toolman/cmd/internal/config/table"
 )
 
-// clientKeys are keys of MCP clients' server blocks that change nothing here.
-func clientKeys() []string {
+// ClientKeys are keys of MCP clients' server blocks that change nothing here.
+func ClientKeys() []string {
 	return []string{"alwaysAllow", "alwaysLoad", "autoApprove", "dev", "gallery", "timeout", "trust", "version"}
 }
 
-// noteClientKeys adds a warning for each key of a client that is ignored.
-func noteClientKeys(t table.Table) {
-	for _, key := range clientKeys() {
+// NoteClientKeys adds a warning for each key of a client that is ignored.
+func NoteClientKeys(t table.Table) {
+	for _, key := range ClientKeys() {
 		hint := "take it out"
 		switch {
 		case !t.Has(key):
@@ -30,17 +30,17 @@ func types() map[string]string {
 	return map[string]string{"stdio": "command", "http": "url", "sse": "url", "streamable-http": "url", "streamableHttp": "url"}
 }
 
-// checkType adds a problem with a type that contradicts the server's transport. A server at a url
+// CheckType adds a problem with a type that contradicts the server's transport. A server at a url
 // needs no type: toolman finds out which transport it speaks.
-func checkType(t table.Table) {
+func CheckType(t table.Table) {
 	as := t.Choice("type", "stdio", "http", "sse", "streamable-http", "streamableHttp")
 	if needs := types()[as]; t.Has("type") && needs != "" && !t.Has(needs) && (t.Has("command") || t.Has("url") || t.Has("socket")) {
 		t.FailAt("type", "take it out", "the type %s is for a server with a %s", as, needs)
 	}
 }
 
-// enabled reads enabled, and disabled, which is its opposite.
-func enabled(t table.Table) bool {
+// Enabled reads enabled, and disabled, which is its opposite.
+func Enabled(t table.Table) bool {
 	if t.Has("enabled") && t.Has("disabled") {
 		t.FailAt("disabled", "keep one of the two", "this server has enabled and disabled")
 	}
