@@ -1,8 +1,6 @@
 package client
 
 import (
-	"bytes"
-
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
@@ -57,35 +55,6 @@ func (req *Request) Rewritten(frame []byte) (*Request, error) {
 	}
 	to.ArrivedAt, to.TraceID, to.Decision = req.ArrivedAt, req.TraceID, req.Decision
 	return to, nil
-}
-
-// A Deferred is a request that waits for the upstreams to start.
-type Deferred struct {
-	frame     []byte
-	arrivedAt int64  // see Request.ArrivedAt
-	TraceID   uint64 // correlation number in the trace
-}
-
-// Size returns the size of the request in bytes.
-func (p Deferred) Size() int { return len(p.frame) }
-
-// Defer returns a Deferred for a request, and traces the request.
-func (s *Conn) Defer(req *Request) Deferred {
-	name, _, _ := mcpwire.Target(req.Message, req.Method)
-	return Deferred{bytes.Clone(req.Frame), req.ArrivedAt, s.TraceArrival(req, name)}
-}
-
-// Request reads the request again, which cannot fail.
-func (p *Deferred) Request(out *peer.Outgoing) *Request {
-	req, _ := ReadRequest(p.frame, out)
-	req.ArrivedAt, req.TraceID = p.arrivedAt, p.TraceID
-	return req
-}
-
-// Is reports whether the request has this ID.
-func (p *Deferred) Is(id []byte) bool {
-	var m jsonrpc.Message
-	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
 }
 
 // A FoundTool is the result of looking up a tool by its name.

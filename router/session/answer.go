@@ -223,7 +223,7 @@ func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c calls.Call
 	if batches := s.Front.Batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
-	for _, drop := range [...]func(id []byte) (traceID uint64, ok bool){s.dropDeferredLocked, s.levels.DropLocked, s.dropBackgroundLocked} {
+	for _, drop := range [...]func(id []byte) (traceID uint64, ok bool){s.waiting.Drop, s.levels.DropLocked} {
 		if n, ok := drop(id); ok {
 			return calls.Call{TraceID: n}, nil, 0
 		}
@@ -249,10 +249,7 @@ func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c calls.Call
 func (s *Session) Pending() int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	n := len(s.waiting.deferred) + len(s.waiting.replies) + s.input.Held().Rounds + s.levels.Waiting()
-	if s.waiting.background != nil && !s.waiting.background.dropped {
-		n++
-	}
+	n := s.waiting.Len() + len(s.replies) + s.input.Held().Rounds + s.levels.Waiting()
 	for _, u := range s.servers.Reachable() {
 		pending := func(c *calls.Call) {
 			if c.Caller == upstream.Caller(s) && input.UpdateIDs(c) {
@@ -274,8 +271,7 @@ func (s *Session) Abandon() {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: why, ShuttingDown: true})
 	}
 	s.levels.AbandonLocked(&out, refuse)
-	s.endBackgroundLocked(&out, refuse)
-	s.serveDeferredLocked(&out, refuse)
+	s.waiting.Abandon(&out, refuse)
 	s.input.FailRounds(func(*upstream.Upstream, *catalog.Entry) string { return why }, audit.Cancelled, &out)
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
@@ -294,9 +290,8 @@ func (s *Session) End() {
 	s.env.Host.Ended(s)
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.waiting.deferred = nil
+	s.waiting.Forget()
 	s.levels.Forget()
-	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.subscriptions.Clear(&out)
 	s.servers.DismissAll()
 	s.shared.Leave()

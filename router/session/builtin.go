@@ -110,7 +110,7 @@ func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Con
 		s.runBuiltinLocked(req, s.env.Host.Library(&s.Info), call)
 		return
 	}
-	s.runInBackgroundLocked(req, func(context.Context) completion {
+	s.waiting.RunInBackground(req, func(context.Context) client.Completion {
 		l := s.env.Host.Library(&s.Info)
 		return func(req *client.Request) { s.runBuiltinLocked(req, l, call) }
 	})
@@ -146,7 +146,7 @@ func (s *Session) concludeBuiltinLocked(req *client.Request, o metatool.Outcome)
 // saveLocked updates the saved toolsets in the background and then continues with the resulting
 // outcome.
 func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
-	s.runInBackgroundLocked(req, func(ctx context.Context) completion {
+	s.waiting.RunInBackground(req, func(ctx context.Context) client.Completion {
 		var refused error
 		err := s.env.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
 			refused = o.Save(saved)
@@ -217,13 +217,13 @@ func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome
 		s.replyLocked(h, req.Out)
 		return
 	}
-	s.waiting.replies = append(s.waiting.replies, h)
+	s.replies = append(s.replies, h)
 	h.timer = time.AfterFunc(s.env.Settle, func() { s.expire(h) })
 }
 
 // toolsRelistedLocked records that the client has listed the tools again.
 func (s *Session) toolsRelistedLocked() {
-	for _, h := range s.waiting.replies {
+	for _, h := range s.replies {
 		if !h.listed {
 			h.listed = true
 			h.timer.Reset(replyDelay)
@@ -235,7 +235,7 @@ func (s *Session) toolsRelistedLocked() {
 // not done so in time.
 func (s *Session) expire(h *pendingReply) {
 	s.WithLock(func(out *peer.Outgoing) {
-		if slices.Contains(s.waiting.replies, h) {
+		if slices.Contains(s.replies, h) {
 			if !h.listed && !s.Peer.ListsOnce {
 				s.Peer.ListsOnce = true
 				s.Log.Info("the client does not list tools again when they change; activations will not wait for it. If it then cannot call them, write activation_mode = \"call\"",
@@ -249,7 +249,7 @@ func (s *Session) expire(h *pendingReply) {
 // releaseLocked sends a pending reply now.
 func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 	h.timer.Stop()
-	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
+	s.replies = slices.DeleteFunc(slices.Clone(s.replies), func(other *pendingReply) bool { return other == h })
 	s.Trace.ListedAgain(h.listed, h.traceID)
 	s.replyLocked(h, out)
 }
@@ -257,10 +257,10 @@ func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 // dropReplyLocked removes and returns the reply to a cancelled request, or returns nil. The effect
 // of the request stays.
 func (s *Session) dropReplyLocked(id []byte) *pendingReply {
-	for i, h := range s.waiting.replies {
+	for i, h := range s.replies {
 		if bytes.Equal(h.id, id) {
 			h.timer.Stop()
-			s.waiting.replies = slices.Delete(slices.Clone(s.waiting.replies), i, i+1)
+			s.replies = slices.Delete(slices.Clone(s.replies), i, i+1)
 			return h
 		}
 	}

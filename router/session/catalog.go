@@ -72,6 +72,9 @@ func (s *Session) dedicatedSettled() {
 	s.ServeDeferred()
 }
 
+// ServeDeferred serves the requests that wait for servers.
+func (s *Session) ServeDeferred() { s.waiting.ServeAll() }
+
 // ReplaceServer puts next in the place of an upstream server that is gone. The subscriptions at the
 // server stay. It returns false if the session does not use the server, or no longer.
 func (s *Session) ReplaceServer(gone, next *upstream.Upstream) (replaced bool) {

@@ -12,7 +12,6 @@
 //	requests.go  routes, checks and forwards requests; initialize
 //	answer.go    implements upstream.Caller; cancels calls and ends sessions
 //	builtin.go   answers lists, toolman_activate and toolman's other tools
-//	waiting.go   requests that wait for servers, for the disk or for a log level
 //	catalog.go   changes of the catalog, the configuration and the policy; reports on tools
 //
 // A session handles its messages in the order in which they arrived, so a call that follows an

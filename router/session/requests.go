@@ -398,7 +398,7 @@ func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *call
 // names the tool. Timed, traced and audited requests do not use the cache.
 func (s *Session) cachedRouteLocked(req *client.Request) (at jsonrpc.Span, ok bool) {
 	l := &s.routeCache
-	if req.Template != l.template || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.catalogReadyLocked() || s.waiting.background != nil || len(s.waiting.deferred) > 0 {
+	if req.Template != l.template || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.catalogReadyLocked() || s.waiting.Blocks() {
 		return at, false
 	}
 	at, _ = req.Param("name")

@@ -43,7 +43,8 @@ type Session struct {
 	routeCache    routeCache          // guarded by Mu
 	shared        *clientstate.Member // guarded by Mu: with the client's other sessions; nil: nothing is shared
 	servers       pool.Servers        // guarded by Mu
-	waiting       waiting             // guarded by Mu
+	waiting       client.Waiting      // guarded by Mu
+	replies       []*pendingReply     // guarded by Mu: until the client has listed the tools again
 	levels        loglevel.Levels     // guarded by Mu
 	input         input.Requests      // guarded by Mu
 	confirmer     confirm.Confirmer   // guarded by Mu
@@ -62,13 +63,6 @@ type builtin struct {
 type closed struct {
 	done chan struct{} // closed when the client has closed its side
 	err  error         // written before done is closed
-}
-
-// waiting contains requests that are answered later.
-type waiting struct {
-	deferred   []client.Deferred // until the servers have started
-	background *backgroundTask   // until this task has ended; nil: there is none
-	replies    []*pendingReply   // until the client has listed the tools again
 }
 
 // An Env contains what all sessions of a router share.
@@ -119,6 +113,7 @@ func New(env *Env, out peer.Sender, info client.Info, p *policy.Policy, servers 
 	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
 	s.Conn.Init(out, info, env.Client)
 	s.Policy, s.Caller = p, s
+	s.waiting = client.Waiting{Conn: &s.Conn, Context: env.Context, Serve: s.serveWhenReadyLocked}
 	s.levels = loglevel.Levels{Servers: &s.servers}
 	s.subscriptions = subscribe.Set{Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}
@@ -218,8 +213,8 @@ func (s *Session) requestLocked(req *client.Request) {
 
 // serveWhenReadyLocked serves a request as soon as the catalog is ready.
 func (s *Session) serveWhenReadyLocked(req *client.Request) {
-	if !s.catalogReadyLocked() || s.waiting.background != nil || len(s.waiting.deferred) > 0 {
-		s.deferLocked(req)
+	if !s.catalogReadyLocked() || s.waiting.Blocks() {
+		s.waiting.Add(req)
 		return
 	}
 	s.serveLocked(req)
@@ -332,7 +327,7 @@ func (s *Session) Closed(err error) {
 	}
 	s.WithLock(func(out *peer.Outgoing) {
 		s.Peer.ListsOnce = true
-		for _, h := range s.waiting.replies {
+		for _, h := range s.replies {
 			s.releaseLocked(h, out)
 		}
 		s.subscriptions.EndListens(out)

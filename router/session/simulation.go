@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+
 	"toolman/jsonrpc"
 	"toolman/router/client"
 	"toolman/router/input"
@@ -26,12 +28,12 @@ type Held struct {
 // Held returns the current numbers.
 func (x Simulation) Held() Held {
 	s := x.s
-	return Held{s.input.Held(), len(s.waiting.deferred), len(s.waiting.replies), s.subscriptions.Len(), s.tasks.Len()}
+	return Held{s.input.Held(), s.waiting.Deferred(), len(s.replies), s.subscriptions.Len(), s.tasks.Len()}
 }
 
 // Expiry returns the function that ends the wait of the oldest reply.
 func (x Simulation) Expiry() func() {
-	h := x.s.waiting.replies[0]
+	h := x.s.replies[0]
 	return func() { x.s.expire(h) }
 }
 
@@ -45,10 +47,21 @@ func (x Simulation) TakesLastRoute(m *jsonrpc.Message) bool {
 func (x Simulation) AwaitServer() { x.s.servers.Awaited = 1 }
 
 // Occupy makes requests wait for a background task.
-func (x Simulation) Occupy() { x.s.waiting.background = &backgroundTask{} }
+func (x Simulation) Occupy() {
+	x.s.waiting.RunInBackground(x.ping(), func(ctx context.Context) client.Completion {
+		<-ctx.Done()
+		return func(*client.Request) {}
+	})
+}
 
 // Defer adds a deferred request.
-func (x Simulation) Defer() { x.s.waiting.deferred = make([]client.Deferred, 1) }
+func (x Simulation) Defer() { x.s.waiting.Add(x.ping()) }
+
+// ping returns a request.
+func (x Simulation) ping() *client.Request {
+	req, _ := client.ReadRequest([]byte(`{"jsonrpc":"2.0","id":0,"method":"ping"}`), nil)
+	return req
+}
 
 // Variant returns the variant of the client's lists.
 func (x Simulation) Variant(modern bool) view.Variant { return x.s.variantLocked(modern) }

@@ -1,0 +1,175 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+)
+
+// A Deferred is a request that waits for the upstreams to start.
+type Deferred struct {
+	frame     []byte
+	arrivedAt int64  // see Request.ArrivedAt
+	TraceID   uint64 // correlation number in the trace
+}
+
+// Size returns the size of the request in bytes.
+func (p Deferred) Size() int { return len(p.frame) }
+
+// Defer returns a Deferred for a request, and traces the request.
+func (s *Conn) Defer(req *Request) Deferred {
+	name, _, _ := mcpwire.Target(req.Message, req.Method)
+	return Deferred{bytes.Clone(req.Frame), req.ArrivedAt, s.TraceArrival(req, name)}
+}
+
+// Request reads the request again, which cannot fail.
+func (p *Deferred) Request(out *peer.Outgoing) *Request {
+	req, _ := ReadRequest(p.frame, out)
+	req.ArrivedAt, req.TraceID = p.arrivedAt, p.TraceID
+	return req
+}
+
+// Is reports whether the request has this ID.
+func (p *Deferred) Is(id []byte) bool {
+	var m jsonrpc.Message
+	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
+}
+
+// Waiting contains the requests of a client that wait until the upstreams have started, and the
+// request of its background task. Conn.Mu guards it.
+type Waiting struct {
+	*Conn
+	Context    context.Context // ends when the router closes
+	Serve      func(*Request)  // serves a request that has waited; it may wait again
+	deferred   []Deferred
+	background *backgroundTask // until this task has ended; nil: there is none
+}
+
+// maxDeferred is the maximum number of the client's requests that wait.
+const maxDeferred = 4096
+
+// Blocks reports whether requests must wait for earlier ones.
+func (s *Waiting) Blocks() bool { return s.background != nil || len(s.deferred) > 0 }
+
+// Deferred returns the number of requests that wait, without that of the background task.
+func (s *Waiting) Deferred() int { return len(s.deferred) }
+
+// Len returns the number of requests that have no answer yet.
+func (s *Waiting) Len() int {
+	if s.background != nil && !s.background.dropped {
+		return len(s.deferred) + 1
+	}
+	return len(s.deferred)
+}
+
+// Add stores a request until it can be served, or refuses it if too many requests wait.
+func (s *Waiting) Add(req *Request) {
+	if len(s.deferred) >= maxDeferred || OverBytes(s.deferred, len(req.Frame)) {
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
+			Text: "too many requests while " + s.reason() + "; wait for the answers and send it again"})
+		return
+	}
+	s.deferred = append(s.deferred, s.Defer(req))
+}
+
+// reason returns what requests wait for.
+func (s *Waiting) reason() string {
+	if s.background != nil {
+		return "a toolset is read or written"
+	}
+	return "the upstream servers start"
+}
+
+// ServeAll serves the requests that wait. Conn.Mu must not be held.
+func (s *Waiting) ServeAll() {
+	s.WithLock(func(out *peer.Outgoing) { s.pass(out, s.Serve) })
+}
+
+// pass passes every request that waits to handle. The requests keep their arrival times.
+func (s *Waiting) pass(out *peer.Outgoing, handle func(*Request)) {
+	waited := s.deferred
+	s.deferred = nil
+	for _, p := range waited {
+		handle(p.Request(out))
+	}
+}
+
+// Drop removes the request with this ID because the client has cancelled it, and returns its trace
+// ID. The work of a background task continues.
+func (s *Waiting) Drop(id []byte) (n uint64, ok bool) {
+	for i, p := range s.deferred {
+		if p.Is(id) {
+			s.deferred = append(s.deferred[:i], s.deferred[i+1:]...)
+			return p.TraceID, true
+		}
+	}
+	e := s.background
+	if e == nil || e.dropped || !e.Is(id) {
+		return 0, false
+	}
+	e.dropped = true
+	s.BeginOwnAudit(e.Request(nil), e.TraceID).End(audit.Cancelled)
+	return e.TraceID, true
+}
+
+// Abandon passes all requests to answer. The end of a background task is not awaited.
+func (s *Waiting) Abandon(out *peer.Outgoing, answer func(*Request)) {
+	s.endBackground(out, answer)
+	s.pass(out, answer)
+}
+
+// Forget forgets all requests, which need no answers any more.
+func (s *Waiting) Forget() {
+	s.deferred = nil
+	s.endBackground(nil, func(*Request) {})
+}
+
+// backgroundTimeout limits the disk access of a request.
+const backgroundTimeout = 3 * time.Second
+
+// A backgroundTask is work for a request that waits for the disk. It runs on its own goroutine.
+// Later requests of the client wait for it, so that they see its effect.
+type backgroundTask struct {
+	Deferred
+	dropped bool // the request needs no answer any more
+}
+
+// A Completion answers the request of a background task.
+type Completion func(req *Request)
+
+// RunInBackground runs work on another goroutine and then the completion that work returns.
+func (s *Waiting) RunInBackground(req *Request, work func(ctx context.Context) Completion) {
+	e := &backgroundTask{Deferred: s.Defer(req)}
+	s.background = e
+	go func() {
+		ctx, cancel := context.WithTimeout(s.Context, backgroundTimeout)
+		defer cancel()
+		s.complete(e, work(ctx))
+	}()
+}
+
+// complete answers the request of a background task and serves the requests that waited for it.
+func (s *Waiting) complete(e *backgroundTask, answer Completion) {
+	s.WithLock(func(out *peer.Outgoing) {
+		s.background = nil
+		if !e.dropped {
+			answer(e.Request(out))
+		}
+		s.pass(out, s.Serve)
+	})
+}
+
+// endBackground answers the request of a background task whose end is not awaited.
+func (s *Waiting) endBackground(out *peer.Outgoing, answer func(*Request)) {
+	if e := s.background; e != nil && !e.dropped {
+		e.dropped = true
+		req := e.Request(out)
+		s.BeginOwnAudit(req, e.TraceID).End(audit.Cancelled)
+		answer(req)
+	}
+}
