@@ -110,7 +110,7 @@ router/limiter: router/budget
 router/loglevel: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router/calls router/catalog router/client router/input router/pool router/tracing router/upstream
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/choose router/toolset router/view
 router/policy:
-router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/client router/upstream spawn
+router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/upstream spawn
 router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/subscribe router/toolset router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize

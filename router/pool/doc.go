@@ -7,5 +7,6 @@
 // that can answer requests leases a process. A server whose configuration depends on the session
 // (upstream.Server.ForSession) is never shared.
 //
-// All methods of Servers need the session's Conn.Mu, except ReleaseAll and Unstarted.
+// All methods of Servers need the session's Conn.Mu, except ReleaseAll and those in lookup.go,
+// which answer programs that ask about servers and tools.
 package pool

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -221,28 +220,6 @@ func (s *Servers) Reconfigure(next []*upstream.Upstream) (ended []*upstream.Upst
 		return gone
 	})
 	return ended
-}
-
-// Unstarted returns the name of a server that is configured per session and that starts with the
-// first request of this session; "" if there is none. A non-empty argument limits it to the servers
-// with that name. Conn.Mu must not be held.
-func (s *Servers) Unstarted(server string) string {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	for _, u := range s.All {
-		if u.ForSession == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.MayUse(u) {
-			continue
-		}
-		own, err := u.ForSession(s.Info.Config)
-		if err != nil {
-			continue // the session goes without it
-		}
-		if own.Release != nil {
-			own.Release()
-		}
-		return u.Name
-	}
-	return ""
 }
 
 // ReleaseAll is DismissAll for callers that do not hold Conn.Mu.

@@ -200,76 +200,17 @@ func (s *Session) Known() []*catalog.Entry {
 	return slices.Concat(c.Entries(mcpwire.Tool), c.Denied.Entries(mcpwire.Tool))
 }
 
-// FindTool finds a tool by its server's name for it, by the name that clients see, or by another
-// name that addresses it alone. If server is "", the name alone decides, as in tools/call. FindTool
-// also finds tools that the session may not use; their Verdict refuses calls. It returns nil if
-// there is no such tool.
+// FindTool finds a tool for Call, as pool.Servers.FindTool does.
 func (s *Session) FindTool(server, tool string) *client.FoundTool {
-	s.Mu.Lock()
-	upstreams := s.servers.All
-	s.Mu.Unlock()
-	v := s.View.Load()
-	for _, u := range upstreams {
-		if !u.Source.HasName(server) {
-			continue
-		}
-		for _, name := range []string{u.Source.Expose(mcpwire.Tool, tool), tool} {
-			e, verdict := v.Catalog.ByName[mcpwire.Tool][name], catalog.Active
-			if e != nil {
-				verdict = v.Verdict(e)
-			} else if e = v.Catalog.FindDenied(name, mcpwire.Tool); e != nil {
-				_, verdict = v.Catalog.DeniedTarget(e)
-			}
-			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Source.HasName(server) {
-				return &client.FoundTool{Entry: e, Verdict: verdict, View: v}
-			}
-		}
-	}
-	t, verdict := v.Find(mcpwire.Tool, []byte(tool))
-	if t.Entry == nil || verdict == catalog.Ambiguous || server != "" && !t.Source.HasName(server) {
-		return nil
-	}
-	return &client.FoundTool{Entry: t.Entry, Verdict: verdict, View: v}
+	return s.servers.FindTool(server, tool)
 }
 
 // Upstream returns the status of a server. It reports false if the session may see no server with
 // this name.
-func (s *Session) Upstream(name string) (upstream.Status, bool) {
-	for _, u := range s.knownServers() {
-		if u.Source.HasName(name) {
-			return s.statusOf(u), true
-		}
-	}
-	return upstream.Status{}, false
-}
-
-// statusOf returns the status of a server for this session, which may go without it.
-func (s *Session) statusOf(u *upstream.Upstream) upstream.Status {
-	st := u.Status()
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if err := s.servers.Missing[u]; err != nil {
-		st.State, st.Problem = upstream.Gone, err.Error()
-	}
-	return st
-}
+func (s *Session) Upstream(name string) (upstream.Status, bool) { return s.servers.Status(name) }
 
 // Servers returns the names of the servers that the session may see, in their order.
-func (s *Session) Servers() []string {
-	var names []string
-	for _, u := range s.knownServers() {
-		names = append(names, u.Name)
-	}
-	return names
-}
-
-// knownServers returns the servers that the session may see.
-func (s *Session) knownServers() []*upstream.Upstream {
-	s.Mu.Lock()
-	upstreams := s.servers.All
-	s.Mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(upstreams), func(u *upstream.Upstream) bool { return !s.Knows(u) })
-}
+func (s *Session) Servers() []string { return s.servers.Names() }
 
 // Unstarted returns the name of a server with a dedicated process per session that this session may
 // use and that starts with the first request of its client, or "" if there is none. If server is
