@@ -104,7 +104,7 @@ func TestActivationsThatNeedNotWait(t *testing.T) {
 		g := settling(t)
 		g.client.says(on("ns_on").frame("1"), on("ns_nothing").frame("2"), activation{}.frame("3"))
 		checkList(t, "answered at once", g.after(0), "1", "2", "3")
-		g.r.sessionEnv.Settle = 0
+		g.r.sessionEnv.Builtin.Settle = 0
 		g.client.says(on("ns_off1").frame("4"))
 		checkList(t, "without a bound", g.after(0), toolsChanged, "4")
 		checkList(t, "and then nothing", g.after(time.Hour))

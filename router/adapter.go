@@ -15,7 +15,7 @@ import (
 	"toolman/spawn"
 )
 
-// An adapter implements upstream.Router and session.Host for a Router.
+// An adapter implements upstream.Router, session.Host and builtin.Host for a Router.
 type adapter struct{ r *Router }
 
 // Rules implements upstream.Router.
@@ -44,10 +44,10 @@ func (h adapter) Sharing(u *upstream.Upstream) []upstream.Caller {
 	return sharing
 }
 
-// Toolsets implements session.Host.
+// Toolsets implements builtin.Host.
 func (h adapter) Toolsets() []toolset.Set { return h.r.current().Toolsets }
 
-// ViewChanged implements session.Host.
+// ViewChanged implements builtin.Host.
 func (h adapter) ViewChanged(info *client.Info, name string, before, after *view.View) {
 	h.r.hookView(info, name, before, after)
 }
@@ -55,13 +55,13 @@ func (h adapter) ViewChanged(info *client.Info, name string, before, after *view
 // Scrub implements session.Host.
 func (h adapter) Scrub() func(string) string { return h.r.current().Scrub }
 
-// Library implements session.Host.
+// Library implements builtin.Host.
 func (h adapter) Library(info *client.Info) *metatool.Library { return h.r.library(info) }
 
-// ShelfError implements session.Host.
+// ShelfError implements builtin.Host.
 func (h adapter) ShelfError(info *client.Info, err error) error { return h.r.shelfError(info, err) }
 
-// Opened implements session.Host.
+// Opened implements builtin.Host.
 func (h adapter) Opened() bool { return h.r.startup.opened.Load() }
 
 // Greet implements session.Host.

@@ -59,8 +59,8 @@ func TestPagesAreKeptByVariant(t *testing.T) {
 			t.Errorf("modern: %s", got)
 		}
 	}
-	g.r.sessionEnv.AlwaysLoad = new(bool)
-	*g.r.sessionEnv.AlwaysLoad = true
+	g.r.sessionEnv.Builtin.AlwaysLoad = new(bool)
+	*g.r.sessionEnv.Builtin.AlwaysLoad = true
 	if got := g.client.asks(modernTools); !strings.Contains(got, `{"_meta":{"anthropic/alwaysLoad":true},"name":"ns_x"}`) {
 		t.Errorf("always loaded: %s", got)
 	}

@@ -103,7 +103,7 @@ func TestHostileTextTakesOneLine(t *testing.T) {
 	}
 	g := newRig(t, setup{}, offer{namespace: "ns", tools: hostile, resources: resources})
 	for _, room := range []int{0, 900, 5000} {
-		g.r.sessionEnv.CatalogBytes = room
+		g.r.sessionEnv.Builtin.CatalogBytes = room
 		for i, line := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(g.definition().Description, metatool.ActivateIntro), "\n"), "\n") {
 			if !regexp.MustCompile(`^(ns_[abc]|Tools:$|Resources:$|More, not shown here: )`).MatchString(line) || i > 7 {
 				t.Errorf("room %d: line %d is %q", room, i, line)
@@ -142,7 +142,7 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		offer{namespace: "a", tools: tools(50)}, offer{namespace: "b", tools: tools(50), resources: []string{"r://x"}})
 	whole := len(metatool.ActivateIntro) + len(view.CatalogText(g.view()))
 	for budget := 900; budget < whole+200; budget += 37 {
-		g.r.sessionEnv.CatalogBytes = budget
+		g.r.sessionEnv.Builtin.CatalogBytes = budget
 		got := g.definition().Description
 		if len(got) > budget {
 			t.Errorf("budget %d: %d bytes", budget, len(got))
@@ -156,11 +156,11 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		}
 		checkFolded(t, budget, catalog)
 	}
-	g.r.sessionEnv.CatalogBytes = 1 // there is no room at all
+	g.r.sessionEnv.Builtin.CatalogBytes = 1 // there is no room at all
 	if got, want := g.definition().Description, metatool.ActivateIntro+"More, not shown here: a 50, b 51\n"; got != want {
 		t.Errorf("without room: %q, want %q", got, want)
 	}
-	g.r.sessionEnv.CatalogBytes = whole + 1000
+	g.r.sessionEnv.Builtin.CatalogBytes = whole + 1000
 	if got, want := g.definition().Description, metatool.ActivateIntro+view.CatalogText(g.view()); got != want {
 		t.Errorf("with room enough: %q", got)
 	}
@@ -206,7 +206,7 @@ func TestManyServersAreCountedWithinTheBudget(t *testing.T) {
 	}
 	g := newRig(t, setup{active: []string{"*"}}, offers...)
 	for budget := 1500; budget < 1600; budget++ {
-		g.r.sessionEnv.CatalogBytes = budget
+		g.r.sessionEnv.Builtin.CatalogBytes = budget
 		if got := len(g.definition().Description); got > budget {
 			t.Errorf("%d bytes, want %d at most", got, budget)
 		}
@@ -231,7 +231,7 @@ func TestTheBudgetIsTheClients(t *testing.T) {
 // The resource has everything, whatever the budget.
 func TestCatalogResource(t *testing.T) {
 	g := switchable(t)
-	g.r.sessionEnv.CatalogBytes = 1
+	g.r.sessionEnv.Builtin.CatalogBytes = 1
 	var reply struct {
 		Result struct {
 			Contents []struct{ URI, MimeType, Text string }

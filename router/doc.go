@@ -5,6 +5,7 @@
 //
 //	session     one client: dispatches its messages, checks and forwards its requests
 //	clientstate what the sessions of one client share
+//	builtin     toolman's own answers: lists, its tools and its resource
 //	client      the connection to a client: reads, traces, audits, answers and refuses requests
 //	input       requests for input from the client
 //	confirm     asks the user to confirm calls of dangerous tools

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"toolman/mcpwire/sanitize"
+	"toolman/router/builtin"
 	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/policy"
-	"toolman/router/session"
 	"toolman/router/upstream"
 
 	"toolman/mcpwire"
@@ -115,7 +115,7 @@ type Preview struct {
 // Preview measures what a client would get now.
 func (r *Router) Preview() Preview {
 	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
-	own, as := session.AtStart(r.sessionEnv)
+	own, as := builtin.AtStart(r.sessionEnv.Builtin)
 	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}
 	p.Bytes = len(own.Tools(v, as))
 	for _, e := range v.Catalog.Denied.All() {

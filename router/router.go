@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
+	"toolman/router/builtin"
 	"toolman/router/cache"
 	"toolman/router/client"
 	"toolman/router/input"
@@ -82,8 +83,9 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	r.upstreams.Store(&upstreams)
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
 	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
-	r.sessionEnv = &session.Env{Version: o.Version, Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf,
-		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: adapter{r},
+	r.sessionEnv = &session.Env{Version: o.Version, Context: ctx,
+		Builtin: &builtin.Settings{Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf, Host: adapter{r}},
+		Signer:  input.NewSigner(), Pool: &r.pool, Host: adapter{r},
 		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
 	r.clients.Idle = o.ClientIdle
 	r.catalog.Store(r.buildCatalog(nil))

@@ -103,7 +103,7 @@ func TestTraceOfCancellations(t *testing.T) {
 	o := various()
 	o.starting = true
 	lines := traced(t, o, func(g *rig) {
-		g.r.sessionEnv.Settle = time.Minute
+		g.r.sessionEnv.Builtin.Settle = time.Minute
 		g.client.says(fmt.Sprintf(echo, "1", "{}"), fmt.Sprintf(cancel, "1"))
 		g.servers[0].ready()
 		g.client.says(fmt.Sprintf(echo, "2", "{}"), fmt.Sprintf(cancel, "2"))

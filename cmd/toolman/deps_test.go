@@ -81,10 +81,11 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpcl
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/cache router/calls router/catalog router/client router/clientstate router/dial router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/dial router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/apps: jsonrpc mcpwire
 router/audit: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire router/budget
 router/budget:
+router/builtin: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/catalog router/client router/clientstate router/metatool router/pool router/subscribe router/toolset router/tracing router/upstream router/view
 router/cache: jsonrpc mcpwire
 router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/cache router/catalog router/limiter router/tracing
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/suggest router/toolset
@@ -111,7 +112,7 @@ router/loglevel: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router/calls rout
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/choose router/toolset router/view
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/upstream spawn
-router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/subscribe router/toolset router/tracing router/upstream router/view
+router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/subscribe router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:
@@ -144,7 +145,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/discovery", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/builtin", "toolman/router/client", "toolman/router/discovery", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

@@ -228,8 +228,8 @@ func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c calls.Call
 			return calls.Call{TraceID: n}, nil, 0
 		}
 	}
-	if h := s.dropReplyLocked(id); h != nil {
-		return calls.Call{TraceID: h.traceID, Audited: h.audited}, nil, 0
+	if n, audited, ok := s.own.DropReply(id); ok {
+		return calls.Call{TraceID: n, Audited: audited}, nil, 0
 	}
 	if s.subscriptions.Cancel(id, out) {
 		return calls.Call{}, nil, 0
@@ -249,7 +249,7 @@ func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c calls.Call
 func (s *Session) Pending() int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	n := s.waiting.Len() + len(s.replies) + s.input.Held().Rounds + s.levels.Waiting()
+	n := s.waiting.Len() + s.own.Replies() + s.input.Held().Rounds + s.levels.Waiting()
 	for _, u := range s.servers.Reachable() {
 		pending := func(c *calls.Call) {
 			if c.Caller == upstream.Caller(s) && input.UpdateIDs(c) {
@@ -294,7 +294,7 @@ func (s *Session) End() {
 	s.levels.Forget()
 	s.subscriptions.Clear(&out)
 	s.servers.DismissAll()
-	s.shared.Leave()
+	s.own.Leave()
 	s.FreeAll()
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()

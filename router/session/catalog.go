@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"toolman/jsonrpc/peer"
-	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/calls"
@@ -13,7 +12,6 @@ import (
 	"toolman/router/client"
 	"toolman/router/clientstate"
 	"toolman/router/input"
-	"toolman/router/metatool"
 	"toolman/router/policy"
 	"toolman/router/upstream"
 )
@@ -27,41 +25,14 @@ func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 		after := before.Rebase(s.env.Host.StartView(next, s.servers.All, s.Policy, s.Info))
 		s.View.Store(after)
 		if announce && s.servers.Awaited == 0 {
-			s.announceLocked(before, after, out)
+			s.own.Announce(before, after, out)
 		}
 	})
 }
 
 // Share makes the session share its activations with the other sessions of its client. It must be
 // called before the session handles messages.
-func (s *Session) Share(store *clientstate.Store, k clientstate.Key) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	member, a := store.Join(k, func() { s.WithLock(s.followLocked) })
-	s.shared = member
-	s.View.Store(s.View.Load().Activated(a))
-}
-
-// followLocked gives the client the activations of its other sessions.
-func (s *Session) followLocked(out *peer.Outgoing) {
-	a, changed := s.shared.Latest()
-	if !changed {
-		return
-	}
-	before := s.View.Load()
-	after := before.Activated(a)
-	s.View.Store(after)
-	if !s.catalogReadyLocked() {
-		return
-	}
-	if s.Trace.On() {
-		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(metatool.Switched(before, after)), 0)
-	}
-	s.announceLocked(before, after, out)
-}
-
-// catalogReadyLocked reports whether requests that need the catalog can be served.
-func (s *Session) catalogReadyLocked() bool { return s.env.Host.Opened() && s.servers.Awaited == 0 }
+func (s *Session) Share(store *clientstate.Store, k clientstate.Key) { s.own.Share(store, k) }
 
 // Refresh implements upstream.Caller.
 func (s *Session) Refresh() { s.env.Host.Refresh(s, true) }

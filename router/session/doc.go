@@ -11,8 +11,9 @@
 //	session.go   dispatches the client's messages
 //	requests.go  routes, checks and forwards requests; initialize
 //	answer.go    implements upstream.Caller; cancels calls and ends sessions
-//	builtin.go   answers lists, toolman_activate and toolman's other tools
 //	catalog.go   changes of the catalog, the configuration and the policy; reports on tools
+//
+// Package builtin answers lists and calls of toolman's own tools.
 //
 // A session handles its messages in the order in which they arrived, so a call that follows an
 // activation sees its effect. Conn.Mu is held while a message of the client is handled, and nothing

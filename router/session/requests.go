@@ -47,7 +47,7 @@ func (s *Session) initializeLocked(req *client.Request) {
 	version := mcpwire.Negotiate(hello.Version)
 	s.LogConnected(&hello, version)
 	s.Peer.Revision = version
-	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
+	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, s.own.Instructions(req.Modern)))
 	if s.Info.Sole {
 		s.env.Host.Greet(hello)
 	} else if s.env.Host.Opened() {
@@ -60,7 +60,7 @@ func (s *Session) modernRequestLocked(req *client.Request) {
 	switch {
 	case req.Method == mcpwire.Discover:
 		n := s.TraceArrival(req, jsonrpc.Span{})
-		result := mcpwire.AppendDiscoverResult(nil, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers))
+		result := mcpwire.AppendDiscoverResult(nil, s.env.Version, s.own.Instructions(req.Modern))
 		s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.Method, Status: "local"})
 	case !mcpwire.KnownModern(req.Method):
 		s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
@@ -146,10 +146,10 @@ func (s *Session) routeLocked(req *client.Request) {
 	}
 	name := req.Text(at)
 	switch {
-	case req.Method == mcpwire.ToolsCall && s.callBuiltinLocked(req, name):
+	case req.Method == mcpwire.ToolsCall && s.own.Call(req, name):
 		return
 	case kind == mcpwire.Resource && string(name) == catalog.CatalogURI:
-		s.catalogResourceLocked(req)
+		s.own.CatalogResource(req)
 		return
 	}
 	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
@@ -278,7 +278,7 @@ func (s *Session) checkActive(req *client.Request) bool {
 		s.Refuse(req, *why)
 		return false
 	}
-	s.Refuse(req, refuseName(req.View, req.ItemKind, string(req.Name), req.Target, req.Verdict, s.guidanceLocked(req.Modern)))
+	s.Refuse(req, refuseName(req.View, req.ItemKind, string(req.Name), req.Target, req.Verdict, s.own.Guidance(req.Modern)))
 	return false
 }
 
@@ -398,7 +398,7 @@ func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *call
 // names the tool. Timed, traced and audited requests do not use the cache.
 func (s *Session) cachedRouteLocked(req *client.Request) (at jsonrpc.Span, ok bool) {
 	l := &s.routeCache
-	if req.Template != l.template || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.catalogReadyLocked() || s.waiting.Blocks() {
+	if req.Template != l.template || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.own.CatalogReady() || s.waiting.Blocks() {
 		return at, false
 	}
 	at, _ = req.Param("name")

@@ -5,19 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/apps"
+	"toolman/router/builtin"
 	"toolman/router/catalog"
 	"toolman/router/client"
-	"toolman/router/clientstate"
 	"toolman/router/confirm"
 	"toolman/router/input"
 	"toolman/router/loglevel"
 	"toolman/router/metatool"
 	"toolman/router/policy"
-	"toolman/router/toolset"
 	"toolman/router/upstream"
 
 	"go.uber.org/zap"
@@ -35,28 +33,20 @@ import (
 // client's messages in the order in which they arrived.
 type Session struct {
 	client.Conn
-	env     *Env
-	builtin builtin
-	closed  closed
+	env    *Env
+	closed closed
 
-	request       client.Request      // guarded by Mu: the request being handled
-	routeCache    routeCache          // guarded by Mu
-	shared        *clientstate.Member // guarded by Mu: with the client's other sessions; nil: nothing is shared
-	servers       pool.Servers        // guarded by Mu
-	waiting       client.Waiting      // guarded by Mu
-	replies       []*pendingReply     // guarded by Mu: until the client has listed the tools again
-	levels        loglevel.Levels     // guarded by Mu
-	input         input.Requests      // guarded by Mu
-	confirmer     confirm.Confirmer   // guarded by Mu
-	subscriptions subscribe.Set       // guarded by Mu
-	pages         *apps.Opened        // guarded by Mu: the servers whose pages the client may show; nil: none
-	tasks         subscribe.Tasks     // guarded by Mu
-}
-
-// A builtin contains those of toolman's own tools that the client is offered.
-type builtin struct {
-	offers view.MetaTools
-	tools  map[string]*metatool.Tool // the toolset tools
+	request       client.Request    // guarded by Mu: the request being handled
+	routeCache    routeCache        // guarded by Mu
+	servers       pool.Servers      // guarded by Mu
+	waiting       client.Waiting    // guarded by Mu
+	own           builtin.Items     // guarded by Mu
+	levels        loglevel.Levels   // guarded by Mu
+	input         input.Requests    // guarded by Mu
+	confirmer     confirm.Confirmer // guarded by Mu
+	subscriptions subscribe.Set     // guarded by Mu
+	pages         *apps.Opened      // guarded by Mu: the servers whose pages the client may show; nil: none
+	tasks         subscribe.Tasks   // guarded by Mu
 }
 
 // closed records when and why the client has closed its side of the connection.
@@ -67,34 +57,20 @@ type closed struct {
 
 // An Env contains what all sessions of a router share.
 type Env struct {
-	Version      string // of toolman
-	Settle       time.Duration
-	CatalogBytes int
-	Mode         view.Mode
-	AlwaysLoad   *bool
-	Shelf        toolset.Shelf
-	Context      context.Context // ends when the router closes
-	Client       client.Env
-	Signer       *input.Signer
-	Pool         *pool.Pool
-	Host         sessionHost
+	Version string          // of toolman
+	Context context.Context // ends when the router closes
+	Builtin *builtin.Settings
+	Client  client.Env
+	Signer  *input.Signer
+	Pool    *pool.Pool
+	Host    sessionHost
 }
 
 // A sessionHost is what sessions need of their router.
 type sessionHost interface {
-	// Toolsets returns the toolsets of tools.toml.
-	Toolsets() []toolset.Set
+	builtin.Host
 	// Scrub returns the function that hides the configured secrets, or nil if there are none.
 	Scrub() func(text string) string
-	// Library returns the toolsets that the client may see. It may wait for the disk.
-	Library(info *client.Info) *metatool.Library
-	// ShelfError returns an error of the saved toolsets in a form that is safe for the client.
-	ShelfError(info *client.Info, err error) error
-	// ViewChanged is called after the client has changed its view with a tool of toolman. name is
-	// what the client calls itself.
-	ViewChanged(info *client.Info, name string, before, after *view.View)
-	// Opened reports whether list requests need no longer wait for servers.
-	Opened() bool
 	// Greet sends the client's capabilities to the servers.
 	Greet(hello mcpwire.Hello)
 	// StartView returns a client's view before any activation. shared is the catalog of the shared
@@ -110,10 +86,12 @@ type sessionHost interface {
 // client.Streams, client.CallObserver and client.CallChecker. offers are the groups of toolman's
 // own tools that the client is offered, and tools are the toolset tools.
 func New(env *Env, out peer.Sender, info client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
-	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
+	s := &Session{env: env, closed: closed{done: make(chan struct{})}}
 	s.Conn.Init(out, info, env.Client)
 	s.Policy, s.Caller = p, s
 	s.waiting = client.Waiting{Conn: &s.Conn, Context: env.Context, Serve: s.serveWhenReadyLocked}
+	s.own = builtin.Items{Servers: &s.servers, Settings: env.Builtin, Offers: offers, Tools: tools,
+		Subscriptions: &s.subscriptions, Waiting: &s.waiting, Route: s.routeLocked}
 	s.levels = loglevel.Levels{Servers: &s.servers}
 	s.subscriptions = subscribe.Set{Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}
@@ -121,13 +99,6 @@ func New(env *Env, out peer.Sender, info client.Info, p *policy.Policy, servers 
 	s.confirmer = confirm.New(&s.Conn, &s.input, env.Host.Scrub, s.forwardConfirmedLocked)
 	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.dedicatedSettled, All: servers}
 	return s
-}
-
-// AtStart returns the definitions of toolman's own tools and the variant of the lists for a client
-// that has not sent a message yet.
-func AtStart(env *Env) (*metatool.Definitions, view.Variant) {
-	s := &Session{env: env}
-	return s.definitions(), s.variantLocked(false)
 }
 
 // Message implements peer.Handler.
@@ -154,7 +125,7 @@ func (s *Session) Call(m *jsonrpc.Message, t *client.FoundTool, out *peer.Outgoi
 
 // beginLocked handles a request. tool is the called tool if it is already known, or nil.
 func (s *Session) beginLocked(m *jsonrpc.Message, tool *client.FoundTool, out *peer.Outgoing) {
-	s.followLocked(out)
+	s.own.Follow(out)
 	req := &s.request
 	req.Message, req.Tool, req.Out, req.ArrivedAt, req.TraceID, req.Decision = m, tool, out, 0, 0, nil
 	if s.Clock.Timed() {
@@ -213,7 +184,7 @@ func (s *Session) requestLocked(req *client.Request) {
 
 // serveWhenReadyLocked serves a request as soon as the catalog is ready.
 func (s *Session) serveWhenReadyLocked(req *client.Request) {
-	if !s.catalogReadyLocked() || s.waiting.Blocks() {
+	if !s.own.CatalogReady() || s.waiting.Blocks() {
 		s.waiting.Add(req)
 		return
 	}
@@ -228,13 +199,13 @@ func (s *Session) serveLocked(req *client.Request) {
 	}
 	switch req.Method {
 	case mcpwire.ToolsList:
-		s.listLocked(req, mcpwire.Tool)
+		s.own.List(req, mcpwire.Tool)
 	case mcpwire.ResourcesList:
-		s.listLocked(req, mcpwire.Resource)
+		s.own.List(req, mcpwire.Resource)
 	case mcpwire.TemplatesList:
-		s.listLocked(req, mcpwire.Template)
+		s.own.List(req, mcpwire.Template)
 	case mcpwire.PromptsList:
-		s.listLocked(req, mcpwire.Prompt)
+		s.own.List(req, mcpwire.Prompt)
 	case mcpwire.ToolsCall, mcpwire.PromptsGet, mcpwire.ResourcesRead, mcpwire.Subscribe, mcpwire.Unsubscribe, mcpwire.Complete:
 		s.routeLocked(req)
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
@@ -326,10 +297,7 @@ func (s *Session) Closed(err error) {
 		s.Log.Info("client disconnected", zap.NamedError("err", err))
 	}
 	s.WithLock(func(out *peer.Outgoing) {
-		s.Peer.ListsOnce = true
-		for _, h := range s.replies {
-			s.releaseLocked(h, out)
-		}
+		s.own.ReplyNow(out)
 		s.subscriptions.EndListens(out)
 		s.input.Close(out)
 	})

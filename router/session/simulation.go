@@ -6,7 +6,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/router/client"
 	"toolman/router/input"
-	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
@@ -28,14 +27,11 @@ type Held struct {
 // Held returns the current numbers.
 func (x Simulation) Held() Held {
 	s := x.s
-	return Held{s.input.Held(), s.waiting.Deferred(), len(s.replies), s.subscriptions.Len(), s.tasks.Len()}
+	return Held{s.input.Held(), s.waiting.Deferred(), s.own.Replies(), s.subscriptions.Len(), s.tasks.Len()}
 }
 
 // Expiry returns the function that ends the wait of the oldest reply.
-func (x Simulation) Expiry() func() {
-	h := x.s.replies[0]
-	return func() { x.s.expire(h) }
-}
+func (x Simulation) Expiry() func() { return x.s.own.Expiry() }
 
 // TakesLastRoute reports whether the cached route applies to a request.
 func (x Simulation) TakesLastRoute(m *jsonrpc.Message) bool {
@@ -64,14 +60,12 @@ func (x Simulation) ping() *client.Request {
 }
 
 // Variant returns the variant of the client's lists.
-func (x Simulation) Variant(modern bool) view.Variant { return x.s.variantLocked(modern) }
+func (x Simulation) Variant(modern bool) view.Variant { return x.s.own.Variant(modern) }
 
 // OwnTools returns the definitions of toolman's own tools.
 func (x Simulation) OwnTools(v *view.View, as view.Variant) []byte {
-	return x.s.definitions().Tools(v, as)
+	return x.s.own.Definitions().Tools(v, as)
 }
 
 // Instructions returns the instructions that the client receives.
-func (x Simulation) Instructions(modern bool) string {
-	return metatool.Instructions(x.s.modeOf(modern), x.s.builtin.offers)
-}
+func (x Simulation) Instructions(modern bool) string { return x.s.own.Instructions(modern) }
