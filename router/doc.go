@@ -12,7 +12,8 @@
 //	subscribe   notifications that a client gets
 //	loglevel    the log levels that clients want
 //	pool        which process of a server a session uses
-//	upstream    one server: its connection, its end and restart, its items and subscriptions
+//	upstream    one server: its connection, its end and restart, and its items
+//	feed        the notifications that a server is asked for
 //	calls       the requests that a server has not answered
 //	discovery   handshakes with servers, and their lists
 //	catalog     all items of all servers
@@ -38,10 +39,10 @@
 //
 // # Locks
 //
-// The order is Router.mu, client.Conn.Mu, Upstream.mu, then the locks of package jsonrpc and of the
-// trace. Conn.Mu is held while one message of a client is handled, and nothing blocks while it is
-// held. Upstream.mu is held briefly. A Catalog and a View are immutable, except for the pages of a
-// View, which have their own lock.
+// The order is Router.mu, client.Conn.Mu, Upstream.mu, feed.Feed.mu, then the locks of package
+// jsonrpc and of the trace. Conn.Mu is held while one message of a client is handled, and nothing
+// blocks while it is held. Upstream.mu is held briefly. A Catalog and a View are immutable, except
+// for the pages of a View, which have their own lock.
 //
 // # Guarantees
 //

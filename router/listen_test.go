@@ -145,7 +145,7 @@ func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *
 		server.converses()
 		server.subscribable()
 		upstream.Simulate(server.u).Result().Capabilities["prompts"] = []byte(`{"listChanged":true}`)
-		server.u.Listen()
+		server.u.Feed.Listen()
 		lists := server.hearsOne()
 		if filter := `"notifications":{"promptsListChanged":true}}}`; !strings.HasSuffix(lists, filter) {
 			t.Errorf("the server got %s", lists)

@@ -95,6 +95,7 @@ router/clientstate: router/budget router/client router/view
 router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/calls router/catalog router/client router/input router/tracing router/upstream
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
 router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
+router/feed: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/tracing
 router/hook: mcpwire/sanitize router/catalog router/toolset spawn
 router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/presence router/upstream spawn
 router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize router router/audit router/budget router/catalog router/client router/httpd/bridge/calllog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/presence router/upstream router/view spawn
@@ -108,7 +109,7 @@ router/httpd/ops/prom:
 router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/client
 router/input: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/calls router/catalog router/client router/subscribe router/tracing router/upstream
 router/limiter: router/budget
-router/loglevel: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router/calls router/catalog router/client router/input router/pool router/tracing router/upstream
+router/loglevel: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router/calls router/catalog router/client router/feed router/input router/pool router/tracing router/upstream
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/choose router/toolset router/view
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/upstream spawn
@@ -117,7 +118,7 @@ router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog route
 router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
-router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/tracing spawn
+router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/feed router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset
 spawn: jsonrpc/asyncwriter mcpwire/sanitize
 `)
@@ -145,7 +146,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/builtin", "toolman/router/client", "toolman/router/discovery", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/builtin", "toolman/router/client", "toolman/router/discovery", "toolman/router/feed", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

@@ -13,6 +13,7 @@ import (
 	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/feed"
 	"toolman/router/input"
 	"toolman/router/pool"
 	"toolman/router/tracing"
@@ -76,7 +77,7 @@ func (s *Levels) sendLocked(req *client.Request) {
 	l := s.newWait(nil)
 	l.Asked()
 	for _, u := range s.All {
-		u.SetLevel(s.params, calls.ThresholdOf([]byte(s.name)), &l.LevelChange, req.Out)
+		u.Feed.SetLevel(s.params, calls.ThresholdOf([]byte(s.name)), &l.LevelChange, req.Out)
 	}
 	if l.Answered() {
 		s.Reply(req, []byte("{}"))
@@ -94,7 +95,7 @@ const levelTimeout = time.Second
 // must log more than before.
 type wait struct {
 	client.Deferred
-	upstream.LevelChange
+	feed.LevelChange
 	serve func(*client.Request) // continues a call
 }
 
@@ -147,7 +148,7 @@ func (s *Levels) MissingLocked(req *client.Request, u *upstream.Upstream) calls.
 	if !req.Modern || u.Source.Modern || !level.Present() {
 		return 0
 	}
-	if want := calls.ThresholdOf(req.Text(level)); u.NeedsMoreLogs(want) {
+	if want := calls.ThresholdOf(req.Text(level)); u.Feed.NeedsMoreLogs(want) {
 		return want
 	}
 	return 0
@@ -157,7 +158,7 @@ func (s *Levels) MissingLocked(req *client.Request, u *upstream.Upstream) calls.
 // passed to serve.
 func (s *Levels) RaiseLocked(req *client.Request, u *upstream.Upstream, want calls.LogThreshold, serve func(*client.Request)) (waits bool) {
 	l := s.newWait(serve)
-	if waits = u.RaiseLogLevel(want, &l.LevelChange, req.Out); waits {
+	if waits = u.Feed.RaiseLogLevel(want, &l.LevelChange, req.Out); waits {
 		s.waitLocked(req, l)
 	}
 	return waits
@@ -185,13 +186,13 @@ func (s *Levels) DropLocked(id []byte) (n uint64, ok bool) {
 // Ready sends the current log level to a dedicated server that has become ready.
 func (s *Levels) Ready(u *upstream.Upstream) {
 	var out peer.Outgoing
-	waiting := u.TakeQueuedLevels()
+	waiting := u.Feed.TakeQueuedLevels()
 	s.Mu.Lock()
 	if s.params != nil {
 		if len(waiting) == 0 {
-			waiting = []*upstream.LevelChange{nil}
+			waiting = []*feed.LevelChange{nil}
 		}
-		u.SetLevel(s.params, calls.ThresholdOf([]byte(s.name)), waiting[len(waiting)-1], &out)
+		u.Feed.SetLevel(s.params, calls.ThresholdOf([]byte(s.name)), waiting[len(waiting)-1], &out)
 	}
 	s.Mu.Unlock()
 	for _, l := range waiting {

@@ -41,7 +41,7 @@ func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs calls.Lo
 		return u
 	}
 	leased.used = s.Clock.Now()
-	leased.RaiseLogLevel(logs, nil, out)
+	leased.Feed.RaiseLogLevel(logs, nil, out)
 	return leased.Upstream
 }
 

@@ -161,7 +161,7 @@ func (s *Session) routeLocked(req *client.Request) {
 	if !s.checkLocked(req) {
 		return
 	}
-	if !req.Upstream.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
+	if !req.Upstream.Feed.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
 		s.BeginAudit(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
 		s.subscriptions.Follow(req.Out)
 		return

@@ -66,7 +66,7 @@ func (s *Set) addResource(req *client.Request, l *listen, uri string) bool {
 	}
 	t, verdict := s.View.Load().FindURI([]byte(uri))
 	u := upstream.Of(t.Source)
-	taken := verdict == catalog.Active && u.Subscribable() && s.Missing[u] == nil
+	taken := verdict == catalog.Active && u.Feed.Subscribable() && s.Missing[u] == nil
 	s.AuditListen(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
@@ -140,7 +140,7 @@ func (s *Set) Follow(out *peer.Outgoing) {
 	for _, u := range s.All {
 		want := s.wanted(u)
 		if before := s.follows[u]; len(want)+len(before) > 0 {
-			u.UpdateSubscriptions(want, before, out)
+			u.Feed.UpdateSubscriptions(want, before, out)
 			s.setFollowed(u, want)
 		}
 	}
@@ -158,7 +158,7 @@ func (s *Set) wanted(u *upstream.Upstream) map[string]bool {
 		}
 	}
 	for sub := range s.subs {
-		if sub.from == u && !u.PassesSubscriptions() {
+		if sub.from == u && !u.Feed.PassesSubscriptions() {
 			wanted[sub.uri] = true
 		}
 	}

@@ -179,10 +179,10 @@ func (s *Set) ReplaceServer(gone, next *upstream.Upstream, out *peer.Outgoing) {
 	for _, l := range s.listens {
 		moveSubscriptions(l.subs, gone, next)
 	}
-	if next.PassesSubscriptions() {
+	if next.Feed.PassesSubscriptions() {
 		for sub := range s.subs {
 			if sub.from == next {
-				next.RequestURI(mcpwire.Subscribe, sub.uri, out)
+				next.Feed.RequestURI(mcpwire.Subscribe, sub.uri, out)
 			}
 		}
 	}
@@ -223,8 +223,8 @@ func (s *Set) Revoke(out *peer.Outgoing) {
 	}
 	for sub := range s.subs {
 		if revoked(sub) {
-			if u := sub.from; u.PassesSubscriptions() && u.Is(upstream.Ready) {
-				u.RequestURI(mcpwire.Unsubscribe, sub.uri, out)
+			if u := sub.from; u.Feed.PassesSubscriptions() && u.Is(upstream.Ready) {
+				u.Feed.RequestURI(mcpwire.Unsubscribe, sub.uri, out)
 			}
 			s.unsubscribe(sub)
 		}

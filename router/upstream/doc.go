@@ -1,8 +1,8 @@
 // Package upstream connects toolman to the configured MCP servers.
 //
-// An Upstream is one server: its process or connection, its handshake, its restarts, its items and
-// its subscriptions. It knows its callers only by the interface Caller, and the router only by Env
-// and the interface Router.
+// An Upstream is one server: its process or connection, its handshake, its restarts and its items.
+// It knows its callers only by the interface Caller, and the router only by Env and the interface
+// Router.
 //
 // A call goes from Upstream.Calls to the server, and its response goes from Message to
 // Caller.Answer.

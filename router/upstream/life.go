@@ -141,7 +141,7 @@ func (u *Upstream) prepare(ctx context.Context) error {
 	if u.dedicated.leased {
 		return nil // the shared upstream has the lists
 	}
-	u.Listen() // before the lists are read, so that no change is missed
+	u.Feed.Listen() // before the lists are read, so that no change is missed
 	kinds := []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
 	return u.read(ctx, kinds)
 }
@@ -155,13 +155,15 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		return
 	}
 	u.state, u.lifecycle.startup = Ready, took
+	u.Feed.Open()
+	u.refresher.Open()
 	if u.dedicated.leased {
 		u.mu.Unlock()
 		u.openLease()
 		return
 	}
 	counts := u.lists.Entries()
-	revision := u.offered.result.ProtocolVersion
+	revision := u.result().ProtocolVersion
 	u.mu.Unlock()
 	u.Log.Info("upstream ready", zap.String("revision", revision), zap.Duration("dur", took),
 		zap.Int("tools", len(counts[mcpwire.Tool])), zap.Int("resources", len(counts[mcpwire.Resource])),
@@ -210,7 +212,7 @@ func (u *Upstream) fail(reason string) {
 	}
 	started, closing, after := u.transport.conn != nil, u.closing, u.lifecycle.supersedes
 	if !started {
-		u.state = Gone
+		u.endLocked()
 	}
 	u.mu.Unlock()
 	if started {
@@ -251,7 +253,7 @@ func (u *Upstream) shutdown(err error) {
 func (u *Upstream) markGone(problem string, failed bool) {
 	u.mu.Lock()
 	was, closing := u.state, u.closing
-	u.state = Gone
+	u.endLocked()
 	u.lifecycle.finished = was == Ready && u.problem == "" && !failed
 	if u.problem == "" {
 		u.problem = problem
@@ -272,6 +274,13 @@ func (u *Upstream) markGone(problem string, failed bool) {
 	u.settled()
 }
 
+// endLocked sets the state to Gone.
+func (u *Upstream) endLocked() {
+	u.state = Gone
+	u.Feed.Close()
+	u.refresher.Close()
+}
+
 // isNewProblem reports whether problem differs from u's. It is true if u is nil.
 func (u *Upstream) isNewProblem(problem string) bool {
 	if u == nil {
@@ -286,7 +295,7 @@ func (u *Upstream) isNewProblem(problem string) bool {
 func (u *Upstream) answerAll() {
 	var out peer.Outgoing
 	u.Calls.Close(u.GoneText(), &out)
-	u.endPendingLogLevels(&out)
+	u.Feed.EndLevels(&out)
 	for _, s := range u.callers() {
 		s.Withdraw(u, &out)
 	}

@@ -43,9 +43,9 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.TraceID, Method: c.Method, Leg: time.Duration(u.env.Clock.Now() - c.SentAt)})
 		switch c.Method {
 		case mcpwire.Listen:
-			u.listenEnded(id, &c, m)
+			u.Feed.ListenEnded(id, &c, m)
 		case mcpwire.SetLevel:
-			u.levelAnswered(id, out)
+			u.Feed.LevelAnswered(id, out)
 		default:
 			u.transport.control.Deliver(id, m)
 		}
@@ -59,11 +59,7 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 // unmatchedResponse drops a response without a pending request. Either it is late, or the server
 // made it up.
 func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
-	cancelled := u.subscriptions.ended.Has(id)
-	if cancelled {
-		u.reopenListsSubscription(out)
-	}
-	if cancelled || u.Calls.Late(id) {
+	if u.Feed.EndedLate(id, out) || u.Calls.Late(id) {
 		u.Results.Drop() // it may have changed something meanwhile
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
@@ -127,6 +123,24 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
+// logMessage passes a log message on. The message does not name its call. At a server with several
+// clients, a client gets it only if its call is the only one pending there.
+func (u *Upstream) logMessage(m *jsonrpc.Message, out *peer.Outgoing) {
+	if owner := u.Owner(); owner != nil && !u.dedicated.many {
+		owner.Notify(u, m, out)
+		return
+	}
+	var open []calls.Call
+	u.Calls.EachCall(func(_ uint64, c calls.Call) {
+		if c.Caller != nil {
+			open = append(open, c)
+		}
+	})
+	if len(open) == 1 {
+		open[0].Caller.Logged(open[0], m, out)
+	}
+}
+
 // serverRequest handles a request of the server. It answers a ping, and passes the rest to the
 // owner. Without an owner the request fails: the server cannot say which client it means.
 func (u *Upstream) serverRequest(m *jsonrpc.Message, out *peer.Outgoing) {
@@ -159,10 +173,7 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 // if the frame is not an acceptable batch.
 func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
 	elements := peer.Batch(frame)
-	u.mu.Lock()
-	allowed := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
-	u.mu.Unlock()
-	if !allowed || len(elements) == 0 {
+	if u.result().ProtocolVersion != mcpwire.V2025_03_26 || len(elements) == 0 {
 		return false
 	}
 	var m jsonrpc.Message
@@ -246,10 +257,7 @@ func (u *Upstream) countJunk(err error) {
 // ForwardNotification sends a notification of the client to the server, if its handshake is done
 // and it is not gone.
 func (u *Upstream) ForwardNotification(m *jsonrpc.Message, out *peer.Outgoing) {
-	u.mu.Lock()
-	connected := u.state != Gone && u.offered.result.ProtocolVersion != ""
-	u.mu.Unlock()
-	if connected {
+	if !u.Is(Gone) && u.result().ProtocolVersion != "" {
 		u.Send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
 	}
 }
@@ -325,7 +333,7 @@ func (u *callConn) GoneText() string { return (*Upstream)(u).GoneText() }
 // queued.
 func (u *callConn) Dequeued(c *calls.Call, out *peer.Outgoing) {
 	if u.dedicated.leased {
-		(*Upstream)(u).RaiseLogLevel(c.Logs, nil, out)
+		u.Feed.RaiseLogLevel(c.Logs, nil, out)
 	}
 }
 

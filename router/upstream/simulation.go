@@ -44,19 +44,17 @@ func (s Simulation) Entries(k mcpwire.Kind) []*catalog.Entry { return s.lists.En
 
 // Result returns the server's result of the handshake. The caller may change it while nothing else
 // runs.
-func (s Simulation) Result() *mcpwire.InitializeResult { return &s.offered.result }
+func (s Simulation) Result() *mcpwire.InitializeResult { return s.result() }
 
 // Ready makes the upstream ready, with this result of the handshake.
 func (s Simulation) Ready(took time.Duration, result mcpwire.InitializeResult) {
 	s.Source.Modern = mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern
-	s.mu.Lock()
-	s.offered.result = result
-	s.mu.Unlock()
+	s.declared.Store(&result)
 	s.becomeReady(took)
 }
 
 // IgnoreChanges stops changed lists from being read again.
-func (s Simulation) IgnoreChanges() { s.offered.refreshing = true }
+func (s Simulation) IgnoreChanges() { s.refresher.Pause() }
 
 // Lose fails all calls as if the server were gone.
 func (s Simulation) Lose() { s.answerAll() }
@@ -64,7 +62,8 @@ func (s Simulation) Lose() { s.answerAll() }
 // End makes the upstream gone, as if its process had ended.
 func (s Simulation) End(problem string) {
 	s.mu.Lock()
-	s.state, s.problem = Gone, problem
+	s.endLocked()
+	s.problem = problem
 	s.mu.Unlock()
 	s.answerAll()
 	close(s.lifecycle.ended)
@@ -79,4 +78,4 @@ func (s Simulation) Settle() { s.settled() }
 func (s Simulation) Share() { s.dedicated.caller.Store(nil) }
 
 // Logs sets the level at which the server logs.
-func (s Simulation) Logs(level string) { s.logLevels.raised = calls.ThresholdOf([]byte(level)) }
+func (s Simulation) Logs(level string) { s.Feed.Assume(calls.ThresholdOf([]byte(level))) }

@@ -19,6 +19,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/dial"
 	"toolman/router/discovery"
+	"toolman/router/feed"
 )
 
 // A State is the state of an upstream. It changes only from Starting to Ready or Gone, and from
@@ -52,15 +53,15 @@ type Upstream struct {
 	transport transport
 	Calls     *calls.Table
 
-	mu            sync.Mutex
-	state         State     // guarded by mu
-	closing       bool      // guarded by mu: Stop was called
-	problem       string    // guarded by mu: why it is gone; "" if not known
-	lifecycle     lifecycle // nextTry, supersedes and startup are guarded by mu
-	lists         discovery.Lists
-	offered       offered       // guarded by mu
-	subscriptions subscriptions // guarded by mu
-	logLevels     logLevels     // guarded by mu
+	mu        sync.Mutex
+	state     State     // guarded by mu
+	closing   bool      // guarded by mu: Stop was called
+	problem   string    // guarded by mu: why it is gone; "" if not known
+	lifecycle lifecycle // nextTry, supersedes and startup are guarded by mu
+	lists     discovery.Lists
+	refresher discovery.Refresher
+	declared  atomic.Pointer[mcpwire.InitializeResult] // in the handshake
+	Feed      feed.Feed
 }
 
 // dedicated is the state of an upstream that belongs to one session.
@@ -107,13 +108,6 @@ type lifecycle struct {
 	ended        chan struct{} // closed when it is gone and its calls are answered
 }
 
-// offered is what the server has declared in its handshake, and which of its lists are out of date.
-type offered struct {
-	result     mcpwire.InitializeResult
-	stale      [mcpwire.Kinds]bool // kinds whose list has changed since it was read
-	refreshing bool                // a goroutine runs refresh
-}
-
 // New makes an upstream that Run then starts. settled is called once, when nothing needs to wait
 // for the upstream: it is ready, gone or late.
 func New(env *Env, s Server, name string, settled func()) *Upstream {
@@ -124,6 +118,9 @@ func New(env *Env, s Server, name string, settled func()) *Upstream {
 		Log:       env.Log.With(zap.String("upstream", name))}
 	u.Calls = calls.NewTable(name, s.CallTimeout, s.MaxCalls, env.Clock, (*callConn)(u))
 	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
+	u.refresher = discovery.Refresher{Read: u.reread, Ended: u.lifecycle.ended}
+	u.declared.Store(&mcpwire.InitializeResult{})
+	u.Feed = feed.Feed{Server: (*feedServer)(u), Source: u.Source, Calls: u.Calls, Trace: env.Trace, Clock: env.Clock, Log: u.Log}
 	u.Results = env.Results.Of(name, s.Cache)
 	u.latest.Store(&s)
 	u.Source.Server = u
@@ -212,11 +209,7 @@ func (u *Upstream) Offer() catalog.Offer {
 func (u *Upstream) KnownTo(c *catalog.Catalog) bool { return c.Knows(u.Source, u.Offer().Entries) }
 
 // Refreshing reports whether lists of the server have changed and are not read again yet.
-func (u *Upstream) Refreshing() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.offered.refreshing
-}
+func (u *Upstream) Refreshing() bool { return u.refresher.Running() }
 
 // Reevaluate makes new entries of the items that the current rules judge differently.
 func (u *Upstream) Reevaluate() { u.lists.Reevaluate() }
@@ -225,7 +218,7 @@ func (u *Upstream) Reevaluate() { u.lists.Reevaluate() }
 func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
+	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: *u.result(),
 		Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.transport.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
 	if u.state == Gone {
 		st.Failures = u.lifecycle.failures
