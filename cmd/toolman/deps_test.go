@@ -102,6 +102,7 @@ router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httph
 router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
+router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
 router/httpd/guard: mcpwire/sanitize router/budget
 router/httpd/modes: jsonrpc mcpwire/sanitize router/budget router/client router/httpd/guard router/httpd/presence router/view
 router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/client router/httpd/ops/prom router/policy router/upstream spawn

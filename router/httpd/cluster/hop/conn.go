@@ -1,0 +1,209 @@
+package hop
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	dialTime      = 500 * time.Millisecond
+	handshakeTime = time.Second
+	maxIdle       = 128       // connections to one replica
+	maxHeader     = 256 << 10 // of a response, in bytes
+	readBuffer    = 4 << 10
+)
+
+// ErrRefused is in the errors of requests that have not reached their replica because nobody
+// listens at its address, or another process does.
+var ErrRefused = errors.New("the replica is not at its address")
+
+// A Client sends requests to other replicas, and keeps connections to them.
+type Client struct {
+	dialer net.Dialer
+	config *tls.Config
+	pool   pool
+}
+
+// NewClient returns a client with these keys.
+func NewClient(i *Identity) *Client {
+	keepAlive := net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+	return &Client{dialer: net.Dialer{Timeout: dialTime, KeepAliveConfig: keepAlive}, config: i.Client(), pool: pool{idle: map[string][]*conn{}}}
+}
+
+// Close closes the idle connections, and each other one at the end of its request.
+func (c *Client) Close() { c.pool.close() }
+
+// A conn is a connection to a replica, for one request after another.
+type conn struct {
+	net.Conn // of the system
+	address  string
+	tls      *tls.Conn
+	limit    io.LimitedReader // of the header of a response
+	in       *bufio.Reader
+	written  atomic.Int64 // bytes of the request, encrypted, that the system has taken
+
+	idleSince time.Time
+}
+
+// Write implements io.Writer for tls.
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.written.Add(int64(n))
+	return n, err
+}
+
+// connect returns an idle connection, or a new one.
+func (c *Client) connect(ctx context.Context, address string) (*conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if idle := c.pool.take(address); idle != nil {
+		return idle, nil
+	}
+	raw, err := c.dialer.DialContext(ctx, "tcp", address)
+	if errors.Is(err, refused) {
+		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+	} else if err != nil {
+		return nil, err
+	}
+	made := &conn{Conn: raw, address: address}
+	made.tls = tls.Client(made, c.config)
+	limited, cancel := context.WithTimeout(ctx, handshakeTime)
+	defer cancel()
+	if err := made.tls.HandshakeContext(limited); err != nil {
+		raw.Close()
+		return nil, handshakeError(limited, err)
+	}
+	made.limit.R = made.tls
+	made.in = bufio.NewReaderSize(&made.limit, readBuffer)
+	return made, nil
+}
+
+// handshakeError tells a peer that has no key of the cluster, or does not even speak TLS, from one
+// that does not answer or breaks off.
+func handshakeError(ctx context.Context, err error) error {
+	network, ok := errors.AsType[*net.OpError](err)
+	broken := ok && (network.Op == "read" || network.Op == "write")
+	if broken || ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("TLS handshake: %w", err)
+	}
+	return fmt.Errorf("%w: TLS handshake: %w", ErrRefused, err)
+}
+
+var errLongHeader = errors.New("the header of the response is too long")
+
+// receive reads the header of a response. Informational responses are skipped.
+func (c *conn) receive(to *http.Request) (*http.Response, error) {
+	c.limit.N = maxHeader
+	for {
+		resp, err := http.ReadResponse(c.in, to)
+		switch {
+		case err != nil && c.limit.N <= 0:
+			return nil, errLongHeader
+		case err != nil:
+			return nil, err
+		case resp.StatusCode == http.StatusSwitchingProtocols:
+			return nil, errors.New("the response switches to another protocol")
+		case resp.StatusCode/100 != 1:
+			c.limit.N = math.MaxInt64
+			return resp, nil
+		}
+	}
+}
+
+// A pool keeps idle connections.
+type pool struct {
+	mu       sync.Mutex
+	idle     map[string][]*conn // guarded by mu: by address; the one used last comes last
+	sweeping bool               // guarded by mu: sweep will be called
+	closed   bool               // guarded by mu
+}
+
+// take returns a connection that is open, or nil.
+func (p *pool) take(address string) *conn {
+	for {
+		c := p.last(address)
+		if c == nil || c.alive() {
+			return c
+		}
+		c.Close()
+	}
+}
+
+// last removes the connection to an address that was used last; nil if there is none.
+func (p *pool) last(address string) *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	conns := p.idle[address]
+	n := len(conns) - 1
+	if n < 0 {
+		return nil
+	}
+	c := conns[n]
+	p.idle[address] = slices.Delete(conns, n, n+1)
+	return c
+}
+
+// put keeps a connection for the next request.
+func (p *pool) put(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || !canCheck || len(p.idle[c.address]) >= maxIdle {
+		c.Close()
+		return
+	}
+	c.idleSince = time.Now()
+	p.idle[c.address] = append(p.idle[c.address], c)
+	p.sweepLaterLocked()
+}
+
+func (p *pool) sweepLaterLocked() {
+	if !p.sweeping && len(p.idle) > 0 {
+		p.sweeping = true
+		time.AfterFunc(clientIdle/4, p.sweep)
+	}
+}
+
+// sweep closes connections that have been idle for long, or that the peer has closed.
+func (p *pool) sweep() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for address, conns := range p.idle {
+		conns = slices.DeleteFunc(conns, func(c *conn) bool {
+			useless := time.Since(c.idleSince) >= clientIdle || !c.alive()
+			if useless {
+				c.Close()
+			}
+			return useless
+		})
+		p.idle[address] = conns
+		if len(conns) == 0 {
+			delete(p.idle, address)
+		}
+	}
+	p.sweeping = false
+	p.sweepLaterLocked()
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, conns := range p.idle {
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+	clear(p.idle)
+}
