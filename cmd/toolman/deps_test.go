@@ -46,8 +46,9 @@ func packagesOf(t *testing.T, goos string) []listed {
 var may = rules(`
 cmd/internal/auditlog: router/audit
 cmd/internal/cli: mcpwire/sanitize router/suggest
-cmd/internal/config: cmd/internal/cli cmd/internal/config/byname cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
+cmd/internal/config: cmd/internal/cli cmd/internal/config/byname cmd/internal/config/deny cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
 cmd/internal/config/byname: cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize
+cmd/internal/config/deny: cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/policy
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
 cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
@@ -142,7 +143,7 @@ func rules(table string) map[string][]string {
 var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source", "toolman/cmd/internal/resolve"},
-	"github.com/gobwas/glob":           {"toolman/cmd/internal/config", "toolman/router/cache", "toolman/router/catalog", "toolman/router/policy"},
+	"github.com/gobwas/glob":           {"toolman/cmd/internal/config/table", "toolman/router/cache", "toolman/router/catalog", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},

@@ -8,13 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gobwas/glob"
-
 	"toolman/cmd/internal/config/byname"
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
-	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 )
 
@@ -165,7 +162,7 @@ func (d *decoder) config(root source.Node) *Config {
 		AlwaysLoad:     t.AutoBool("always_load"),
 		MetaTools:      metaTools(t),
 		AllowStaleRefs: t.Bool("allow_stale_refs", false),
-		Unpinned:       table.Texts(globs(t, "unpinned", `["notes_note://*"]`)),
+		Unpinned:       table.Texts(t.Globs("unpinned", `["notes_note://*"]`)),
 		Toolsets:       d.sets,
 		Agent:          d.options.Agent,
 		WithholdEnv:    withholdEnv(t),
@@ -195,25 +192,6 @@ func catalogBytes(t table.Table) int {
 	return int(number)
 }
 
-// globs reads an array of names and globs.
-func globs(t table.Table, key, example string) []policy.Entry {
-	return t.Strings(key, example, checkGlob(key))
-}
-
-// checkGlob checks a name or glob of the array key.
-func checkGlob(key string) table.Check {
-	return func(text string) (problem, hint string) {
-		if text == "" {
-			return key + " holds an empty pattern, which matches nothing", `take it out, or write "*" to match everything`
-		}
-		if _, err := glob.Compile(text); err != nil {
-			return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
-				`close every [ and {, or write \ before a character to match it`
-		}
-		return "", ""
-	}
-}
-
 // auditLog reads audit_log, absolute, and audit_arguments. "" is no log.
 func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 	const key, example = "audit_log", `"audit.jsonl"`
@@ -229,7 +207,7 @@ func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 func (d *decoder) dangers(t table.Table) *policy.DangerRules {
 	const example = `["fs_delete*"]`
 	confirm := t.Choice("confirm", string(policy.Elicit), string(policy.Deny), string(policy.Allow))
-	tools := globs(t, "dangerous_tools", example)
+	tools := t.Globs("dangerous_tools", example)
 	t.Needs("confirm", "dangerous_tools", example)
 	if len(tools) == 0 {
 		return nil

@@ -75,7 +75,7 @@ func (d *decoder) http(root table.Table, agents []string) HTTP {
 		BridgeActiveOnly: t.Bool("bridge_active_only", false),
 		LogReaders:       knownAgents(t, "log_readers", agents),
 		MetricsReaders:   knownAgents(t, "metrics_readers", agents),
-		MetricsTools:     table.Texts(globs(t, "metrics_tools", `["fs_*"]`)),
+		MetricsTools:     table.Texts(t.Globs("metrics_tools", `["fs_*"]`)),
 		AccessLog:        t.Bool("access_log", true),
 		DrainNotice:      t.Duration("drain_notice", 0, 0),
 		Drain:            t.Duration("drain", 10*time.Second, 0),

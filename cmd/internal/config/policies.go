@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config/deny"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
 	"toolman/mcpwire/sanitize"
@@ -55,7 +56,7 @@ func (d *decoder) serverNames(servers []Server) []string {
 
 // lists reads a table with lists by server.
 func (d *decoder) lists(t table.Table, key, path string, servers []string) map[string]policy.List {
-	return d.listsOf(t, key, path, `["get_*"]`, checkGlob, func(m source.Member) {
+	return d.listsOf(t, key, path, `["get_*"]`, table.Glob, func(m source.Member) {
 		if !slices.Contains(servers, m.Key) {
 			d.failUnknown(m.Line, sanitize.Line(path), "server", m.Key, servers)
 		}
@@ -116,11 +117,11 @@ func (d *decoder) agent(n source.Node, path string, servers, agents []string) po
 	const key, example = "allowed_servers", `["github"]`
 	at := sanitize.Line(path)
 	t := table.New(d.Problems, n, "in "+at, "inherits", key, "read_only", "tool_overrides", "deny")
-	a := policy.Agent{Overrides: d.lists(t, "tool_overrides", path+".tool_overrides", servers), Inherits: d.bases(t, at, agents), Deny: denyReader{d.Problems}.read(t, at)}
+	a := policy.Agent{Overrides: d.lists(t, "tool_overrides", path+".tool_overrides", servers), Inherits: d.bases(t, at, agents), Deny: deny.Read(t, at)}
 	if !t.Has(key) && !t.Has("inherits") {
 		d.Fail(t.Line, t.Instead(key, example)+`, or ["*"] for all servers`, "%s has no allowed_servers", at)
 	}
-	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, checkGlob(at+"."+key))}
+	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, table.Glob(at+"."+key))}
 	for _, e := range a.Servers.Entries {
 		if e.Text != "*" && !slices.ContainsFunc(servers, e.Matches) {
 			d.failUnknown(e.Line, at+"."+key, "server", e.Text, servers)
@@ -193,7 +194,7 @@ func (d *decoder) taskRule(n source.Node, servers []string) (policy.TaskRule, []
 	t := table.New(d.Problems, n, "in a task rule", "service", "keywords", "tools", "active_toolsets")
 	rule := policy.TaskRule{
 		Line:     n.Line,
-		Services: globs(t, "service", `["*-api"]`),
+		Services: t.Globs("service", `["*-api"]`),
 		Tools:    d.lists(t, "tools", "tools", servers),
 	}
 	rule.Keywords = table.Texts(t.Strings("keywords", keywords, func(word string) (problem, hint string) {

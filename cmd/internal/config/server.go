@@ -89,9 +89,9 @@ func (d *decoder) server(n source.Node) Server {
 		Share:           t.Choice("share", "auto", "always", "never"),
 		Restart:         t.Choice("restart", restarts...),
 		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
-		Cache:           t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, checkGlob("cache")),
+		Cache:           t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, table.Glob("cache")),
 		Description:     description(t),
-		ReadOnlyTools:   globs(t, "read_only_tools", `["get_*"]`),
+		ReadOnlyTools:   t.Globs("read_only_tools", `["get_*"]`),
 		Enabled:         byname.Enabled(t),
 	}
 	checkTransport(t)
@@ -280,7 +280,7 @@ func (s *Server) Inherits(name string) bool {
 func (d *decoder) inheritEnv(t table.Table) []string {
 	const key = "inherit_env"
 	all := []string{}
-	for _, e := range globs(t, key, `["PATH", "HOME"]`) {
+	for _, e := range t.Globs(key, `["PATH", "HOME"]`) {
 		switch name := reference.VariableName(e.Text); {
 		case strings.ContainsAny(e.Text, "=\x00"):
 			d.Fail(e.Line, "name the variable alone; a value belongs in env", "inherit_env holds a name that no variable can have")

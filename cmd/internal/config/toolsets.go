@@ -67,7 +67,7 @@ func readToolset(p *source.Problems, m source.Member) Toolset {
 	const example = `["fs_read*"]`
 	path := "toolsets." + m.Key
 	t := table.New(p, m.Node, "in a toolset", "tools", "description")
-	s := Toolset{Name: m.Key, Line: m.Line, Tools: t.FilledStrings("tools", path+".tools", example, checkGlob(path+".tools"))}
+	s := Toolset{Name: m.Key, Line: m.Line, Tools: t.FilledStrings("tools", path+".tools", example, table.Glob(path+".tools"))}
 	if !t.Has("tools") {
 		t.Fail(m.Line, t.Instead("tools", example), "%s has no tools", path)
 	}
@@ -104,7 +104,7 @@ func notASet(sets []Toolset, name, before string) string {
 // activeToolsets reads names and globs, in which the name of a toolset stands for its tools.
 func activeToolsets(t table.Table, sets []Toolset, task bool) []Active {
 	var patterns []Active
-	for _, e := range globs(t, "active_toolsets", `["fs_read*"]`) {
+	for _, e := range t.Globs("active_toolsets", `["fs_read*"]`) {
 		name, isSet := strings.CutPrefix(e.Text, "toolset:")
 		i := slices.Index(setNames(sets), name)
 		switch {

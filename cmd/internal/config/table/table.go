@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gobwas/glob"
+
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/mcpwire/sanitize"
@@ -299,6 +301,23 @@ func OneOf(key string, of []string) Check {
 			return "", ""
 		}
 		return fmt.Sprintf("%s cannot hold %s", key, source.Shown(text)), "the values are " + sanitize.Line(strings.Join(of, ", "))
+	}
+}
+
+// Globs reads an array of names and globs.
+func (t Table) Globs(key, example string) []policy.Entry { return t.Strings(key, example, Glob(key)) }
+
+// Glob checks a name or glob of the array key.
+func Glob(key string) Check {
+	return func(text string) (problem, hint string) {
+		if text == "" {
+			return key + " holds an empty pattern, which matches nothing", `take it out, or write "*" to match everything`
+		}
+		if _, err := glob.Compile(text); err != nil {
+			return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
+				`close every [ and {, or write \ before a character to match it`
+		}
+		return "", ""
 	}
 }
 

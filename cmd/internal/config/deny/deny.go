@@ -1,10 +1,8 @@
-package config
+package deny
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/gobwas/glob"
 
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
@@ -12,32 +10,33 @@ import (
 	"toolman/router/policy"
 )
 
-// A denyReader reads the rules in deny.
-type denyReader struct{ *source.Problems }
+// Read reads the rules of a policy that forbid items, or calls with certain arguments. at is the
+// policy's place.
+func Read(t table.Table, at string) []policy.DenyRule { return reader{t.Problems}.read(t, at) }
+
+type reader struct{ *source.Problems }
 
 // exampleWhere is a where in the file's format.
-func (d denyReader) exampleWhere() string {
+func (d reader) exampleWhere() string {
 	if d.Format == "json" {
 		return `{"path": "/etc/*"}`
 	}
 	return `{ path = "/etc/*" }`
 }
 
-// exampleDeny is a deny in the file's format.
-func (d denyReader) exampleDeny() string {
+// example is a deny in the file's format.
+func (d reader) example() string {
 	if d.Format == "json" {
 		return `[{"tool": "write_file", "where": ` + d.exampleWhere() + `}]`
 	}
 	return `[{ tool = "write_file", where = ` + d.exampleWhere() + ` }]`
 }
 
-// read reads the rules of a policy that forbid items, or calls with certain arguments. at is the
-// policy's place.
-func (d denyReader) read(t table.Table, at string) (rules []policy.DenyRule) {
+func (d reader) read(t table.Table, at string) (rules []policy.DenyRule) {
 	const key = "deny"
 	elems, ok := t.At(key).Value.([]source.Node)
 	if t.Has(key) && !ok {
-		d.Fail(t.LineOf(key), t.Instead(key, d.exampleDeny()), "%s.%s is %s where an array is expected", at, key, t.At(key).Kind())
+		d.Fail(t.LineOf(key), t.Instead(key, d.example()), "%s.%s is %s where an array is expected", at, key, t.At(key).Kind())
 	}
 	at += "." + key
 	for _, n := range elems {
@@ -57,7 +56,7 @@ func (d denyReader) read(t table.Table, at string) (rules []policy.DenyRule) {
 				rule.Where = d.conditions(in, at+".where")
 			}
 		default:
-			d.Fail(n.Line, t.Instead(key, d.exampleDeny()), "%s holds %s where a name or a table is expected", at, n.Kind())
+			d.Fail(n.Line, t.Instead(key, d.example()), "%s holds %s where a name or a table is expected", at, n.Kind())
 		}
 		rules = append(rules, rule)
 	}
@@ -65,15 +64,15 @@ func (d denyReader) read(t table.Table, at string) (rules []policy.DenyRule) {
 }
 
 // denied reads the name or glob of a rule.
-func (d denyReader) denied(n source.Node, text, at string) policy.Entry {
-	if problem, hint := checkGlob(at)(text); problem != "" {
+func (d reader) denied(n source.Node, text, at string) policy.Entry {
+	if problem, hint := table.Glob(at)(text); problem != "" {
 		d.Fail(n.Line, hint, "%s", problem)
 	}
 	return policy.Entry{Text: text, Line: n.Line}
 }
 
 // conditions reads where. at is its place.
-func (d denyReader) conditions(t table.Table, at string) []policy.Condition {
+func (d reader) conditions(t table.Table, at string) []policy.Condition {
 	all, ok := t.At("where").Value.([]source.Member)
 	var out []policy.Condition
 	if ok {
@@ -90,7 +89,7 @@ func (d denyReader) conditions(t table.Table, at string) []policy.Condition {
 
 // conditionsIn reads the keys of where, or of a table in it. prefix is the name of that table with
 // a dot.
-func (d denyReader) conditionsIn(all []source.Member, prefix, at string) (out []policy.Condition) {
+func (d reader) conditionsIn(all []source.Member, prefix, at string) (out []policy.Condition) {
 	for _, m := range all {
 		name := prefix + m.Key
 		if slices.Contains(strings.Split(name, "."), "") {
@@ -123,20 +122,22 @@ func (d denyReader) conditionsIn(all []source.Member, prefix, at string) (out []
 }
 
 // hint returns the hint to write a condition.
-func (d denyReader) hint(name string) string {
+func (d reader) hint(name string) string {
 	return "write " + d.Write(sanitize.Line(name), `"/etc/*"`)
 }
 
 // conditionValue reads a string, number or boolean.
-func (d denyReader) conditionValue(n source.Node, at string) (any, bool) {
+func (d reader) conditionValue(n source.Node, at string) (any, bool) {
 	switch v := n.Value.(type) {
 	case string:
-		if _, err := glob.Compile(v); err != nil {
-			problem, hint := checkGlob(at)(v)
-			d.Fail(n.Line, hint, "%s", problem)
-			return nil, false
+		if v == "" { // the argument is empty, too
+			return v, true
 		}
-		return v, true
+		problem, hint := table.Glob(at)(v)
+		if problem != "" {
+			d.Fail(n.Line, hint, "%s", problem)
+		}
+		return v, problem == ""
 	case bool:
 		return v, true
 	case int64:
