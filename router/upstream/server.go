@@ -28,6 +28,7 @@ type Server struct {
 	MaxCallsAt   string        // where MaxCalls is configured, such as tools.toml:12
 	Era          mcpwire.Era   // Unknown: found by the handshake
 	Share        Share
+	Stateless    bool         // its processes remember nothing of a client: any replica's will do
 	Restart      dial.Restart // of Command; connections by Socket and Dial are always made again
 	// ForSession returns the server for one session, from the configuration that its client has
 	// sent (client.Info.Config). Each session then has a process or connection of its own. The

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolman/cmd/internal/config/byname"
+	"toolman/cmd/internal/config/cluster"
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
@@ -40,7 +41,8 @@ type Config struct {
 	Dangers        *policy.DangerRules // dangerous_tools and confirm; nil if there are none
 	Rules          *policy.Rules       // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
 	HTTP           HTTP
-	Warnings       []source.Problem // what is allowed, and probably not meant
+	Cluster        *cluster.Settings // nil: there is no such table, or Options do not want it
+	Warnings       []source.Problem  // what is allowed, and probably not meant
 
 	// Secrets are the values that came from references and headers, and those with a name that says
 	// so (see package reference), each once and none empty. They must never be traced or logged.
@@ -73,6 +75,9 @@ type Options struct {
 	// http.tokens replaced: a file may name tokens that are not set where toolman is started on
 	// stdio.
 	HTTP bool
+
+	// Cluster says that the references in cluster are replaced, as HTTP does.
+	Cluster bool
 
 	// KeepReferences says that the configuration is only read, not used: no reference is replaced,
 	// so no variable and no file that it refers to has to be there. Servers are as if they were not
@@ -131,7 +136,7 @@ type decoder struct {
 	*reference.Resolver
 	options Options
 	sets    []Toolset           // of the file, read first
-	ofHTTP  reference.Variables // that http, on_equip and on_drift refer to
+	ofHTTP  reference.Variables // that http, cluster, on_equip and on_drift refer to
 }
 
 // scope returns the scope of the value of a key, which messages call name.
@@ -144,9 +149,10 @@ func (d *decoder) config(root source.Node) *Config {
 	root = byname.Array(d.Problems, root, serverKeys())
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "default_toolsets", "on_equip", "on_drift", "servers", byname.MCPServers,
-		"exposed_tools", "agent", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "withhold_env", "audit_log", "audit_arguments", "http", "$schema")
+		"exposed_tools", "agent", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "withhold_env", "audit_log", "audit_arguments", "http", "cluster", "$schema")
 	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))
+	maps.Copy(d.ofHTTP, cluster.Variables(t))
 	maps.Copy(d.ofHTTP, reference.VariablesIn(t.At("on_equip")))
 	maps.Copy(d.ofHTTP, reference.VariablesIn(t.At("on_drift")))
 	if t.Bool("default_toolsets", false) {
@@ -168,6 +174,7 @@ func (d *decoder) config(root source.Node) *Config {
 		WithholdEnv:    withholdEnv(t),
 		Dangers:        d.dangers(t),
 		HTTP:           d.http(t, agentNames(t)),
+		Cluster:        cluster.Read(t, d.Resolver, (d.options.HTTP || d.options.Cluster) && !d.options.KeepReferences),
 	}
 	d.SessionKeys = c.HTTP.SessionConfigKeys
 	for _, n := range servers {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"toolman/cmd/internal/config/cluster"
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/router/policy"
@@ -134,7 +135,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Argv:    []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
 					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"}, InheritEnv: []string{"PATH", "LC_*"},
 					Dir: filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
-					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Restart: "always", Enabled: true,
+					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Stateless: true, Restart: "always", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv("PORT=80 server | tee log"),
 					Env: []string{"DEBUG=1"}, SessionEnv: []reference.SessionValue{{Name: "SESSION", Texts: []string{"token-secret and ", ""}, Keys: []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,
@@ -147,7 +148,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 						OAuth: &OAuth{TokenURL: "https://login.example.com/token", ClientID: "toolman", ClientSecret: "file-secret",
 							Scopes: []string{"read", "call"}, TokenFile: filepath.Join(dir, "sub", "token.json")},
 					},
-					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,
+					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Stateless: true, Restart: "on-failure", Enabled: true,
 				}, {
 					Namespace: "near", Name: "near", Socket: filepath.Join(dir, "run", "near.sock"),
 					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,
@@ -155,8 +156,15 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
 					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure",
 				}},
-				HTTP:    everyHTTP(dir),
-				Secrets: []string{"Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "plain", "token-secret", "token-secret-and-more-of-it"},
+				HTTP: everyHTTP(dir),
+				Cluster: &cluster.Settings{
+					Engine:   "redis://toolman:token-secret@valkey.example.com:6379/1?addr=b.example.com:6379",
+					EngineCA: filepath.Join(dir, "keys", "valkey.pem"), EnginePlaintext: true,
+					Secrets: [][]byte{[]byte("token-secret-and-more-of-it-to-be-long-enough"), []byte("file-secret-that-is-long-enough-for-this")},
+					Name:    "prod.1", Listen: "0.0.0.0:8902", Advertise: "10.0.0.1:8902",
+				},
+				Secrets: []string{"Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "file-secret-that-is-long-enough-for-this", "plain", "token-secret",
+					"token-secret-and-more-of-it", "token-secret-and-more-of-it-to-be-long-enough"},
 			}
 			if !reflect.DeepEqual(c, want) {
 				t.Errorf("got  %+v\nwant %+v", c, want)

@@ -76,7 +76,7 @@ func schemaTables(t *testing.T) map[string]map[string]any {
 // The schema has the keys that Load knows, each with a description.
 func TestSchemaHasEveryKeyThatLoadKnows(t *testing.T) {
 	tables := schemaTables(t)
-	if len(tables) != 14 {
+	if len(tables) != 15 {
 		t.Fatalf("the schema has %d tables", len(tables))
 	}
 	for path, properties := range tables {
@@ -236,6 +236,7 @@ func slotIn(path, key string) slot {
 		"http.jwt":            {`{"http":{"jwt":{`, `}}}`},
 		"http.permissions":    {`{"http":{"permissions":{`, `}}}`},
 		"http.limits":         {`{"http":{"limits":{`, `}}}`},
+		"cluster":             {`{"cluster":{`, `}}`},
 	}[path]
 	rest := map[string][]string{ // what the table needs besides
 		"":                    {server},
@@ -248,6 +249,7 @@ func slotIn(path, key string) slot {
 		"agent_policies.deny": {`"tool":"x"`},
 		"task_rules":          {`"keywords":["x"]`, `"tools":{"s":["x"]}`},
 		"http":                {`"trusted_proxies":["::1"]`, `"tls_cert":"x"`, `"tls_key":"x"`},
+		"cluster":             {`"engine":"valkeys://x"`, `"secrets":["12345678901234567890123456789012"]`, `"listen":"[::1]:8901"`, `"advertise":"x:8901"`},
 		"http.permissions":    {`"agents":{}`},
 		"http.jwt":            {`"issuer":"x"`, `"audience":"x"`, `"jwks_url":"https://x/"`},
 	}[path]

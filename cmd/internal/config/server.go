@@ -39,6 +39,7 @@ type Server struct {
 	MaxCallsLine    int                      // where that is in the file; 0: nowhere
 	Era             string                   // "auto", "legacy" or "modern"
 	Share           string                   // "auto", "always" or "never"
+	Stateless       bool                     // its processes remember nothing of a client; a server at a url does not unless the file says so
 	Restart         string                   // "never", "on-failure" or "always"
 	MaxMessageBytes int
 	Cache           []table.Timed // how long results of tools are kept, by names and globs
@@ -65,7 +66,7 @@ const (
 // serverKeys are the keys of a server.
 func serverKeys() []string {
 	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes", "cache",
-		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled", "read_only_tools"}, byname.ClientKeys()...)
+		"restart", "era", "share", "stateless", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled", "read_only_tools"}, byname.ClientKeys()...)
 }
 
 // server decodes one element of servers.
@@ -87,6 +88,7 @@ func (d *decoder) server(n source.Node) Server {
 		MaxCallsLine:    t.LineOf("max_concurrent_calls"),
 		Era:             t.Choice("era", "auto", "legacy", "modern"),
 		Share:           t.Choice("share", "auto", "always", "never"),
+		Stateless:       t.Bool("stateless", t.Has("url")),
 		Restart:         t.Choice("restart", restarts...),
 		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
 		Cache:           t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, table.Glob("cache")),
@@ -287,7 +289,7 @@ func (d *decoder) inheritEnv(t table.Table) []string {
 		case name != guardVariable && strings.HasPrefix(name, reserved):
 			d.Fail(e.Line, "take it out, or set a variable of another name in env", "inherit_env holds %s: servers get none of toolman's own variables", source.Shown(e.Text))
 		case d.ofHTTP[name]:
-			d.Fail(e.Line, "take it out", "inherit_env holds %s, which http refers to: servers do not get toolman's own secrets", source.Shown(e.Text))
+			d.Fail(e.Line, "take it out", "inherit_env holds %s, which http or cluster refers to: servers do not get toolman's own secrets", source.Shown(e.Text))
 		}
 		all = append(all, e.Text)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/config/cluster"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/router"
@@ -30,6 +31,8 @@ type server struct {
 	*engine.Engine
 	flags *engine.Flags
 	key   [32]byte // for hashes of what sessions say about themselves
+
+	cluster *cluster.Settings // as toolman started
 
 	router   *router.Router
 	budgets  *budget.Budgets
@@ -59,7 +62,7 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 	}
 	return engine.Run(ctx, flags, c, flags.Stderr, func(e *engine.Engine) error {
 		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared()),
-			calls: calllog.New(calllog.Options{Scrub: e.Secrets.JSON, Code: bridge.CodeOf})}
+			calls: calllog.New(calllog.Options{Scrub: e.Secrets.JSON, Code: bridge.CodeOf}), cluster: c.Cluster}
 		rand.Read(s.key[:])
 		a, err := s.newAccess(c)
 		if err != nil {

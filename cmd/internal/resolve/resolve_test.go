@@ -66,6 +66,9 @@ func relocate(c *config.Config, from, to string) {
 	move := func(path *string) { *path = strings.Replace(*path, from, to, 1) }
 	move(&c.AuditLog)
 	move(&c.HTTP.TLSCert)
+	if c.Cluster != nil {
+		move(&c.Cluster.EngineCA)
+	}
 	for i := range c.Servers {
 		s := &c.Servers[i]
 		move(&s.Dir)

@@ -18,7 +18,8 @@ type Flags struct {
 	Agent   string // --agent
 	Service string // --service
 	Task    string // --task
-	HTTP    bool   // the configuration's [http] table is used
+	HTTP    bool   // the configuration's [http] table is used, and [cluster]
+	Cluster bool   // [cluster] is used
 
 	Stdin *os.File // for --config -
 	Taken bool     // Stdin is the connection to a client
@@ -64,7 +65,7 @@ func (f *Flags) LoadAt(at Location) (*config.Config, error) {
 
 // Options returns the options with which to read the configuration.
 func (f *Flags) Options() config.Options {
-	return config.Options{Agent: f.Agent, Service: f.Service, Task: f.Task, HTTP: f.HTTP}
+	return config.Options{Agent: f.Agent, Service: f.Service, Task: f.Task, HTTP: f.HTTP, Cluster: f.Cluster}
 }
 
 // fileName is the name of the file that find looks for.

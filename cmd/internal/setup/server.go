@@ -46,6 +46,7 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		MaxCallsAt:   maxCallsAt(&s, file),
 		Era:          mcpwire.ParseEra(s.Era),
 		Share:        upstream.ParseShare(s.Share),
+		Stateless:    s.Stateless,
 		Restart:      dial.ParseRestart(s.Restart),
 		FrameLimit:   s.MaxMessageBytes,
 		Cache:        cacheRules(s.Cache),

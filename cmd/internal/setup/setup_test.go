@@ -12,6 +12,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/reference"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/router/metatool"
 )
 
@@ -162,6 +163,15 @@ func TestAServerIsAnotherWhenItsOwnKeysAre(t *testing.T) {
 	}
 	if fingerprint(s) == fingerprint(inheriting) {
 		t.Error("a server that inherits nothing is as the one that inherits everything")
+	}
+}
+
+func TestTheRouterHearsWhichServersAreStateless(t *testing.T) {
+	for _, want := range []bool{true, false} {
+		o, err := Options(&config.Config{Servers: []config.Server{{Namespace: "a", Enabled: true, Stateless: want}}}, redact.NewScrubber(nil))
+		if err != nil || o.Servers[0].Stateless != want {
+			t.Errorf("got %+v, %v", o.Servers, err)
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ type Scope struct {
 	Env        map[string]string      // the server's env, if the string sees it
 	SessionEnv map[string]bool        // variables of the server's env that are different in each session
 	Inherits   func(name string) bool // whether a shell that runs the command inherits a variable; nil if none runs
+	Open       bool                   // values of variables are secrets only if their names say so
 }
 
 // Fail adds a problem with the string.
@@ -62,7 +63,9 @@ func (sc Scope) lookup(name string) (string, bool) {
 		return v, true
 	}
 	value, ok := sc.LookupEnv(name)
-	sc.inserted(name, value)
+	if !sc.Open || IsSecretName(name) {
+		sc.inserted(name, value)
+	}
 	return value, ok
 }
 

@@ -1,0 +1,2 @@
+// Package cluster reads the table [cluster]: how replicas of toolman serve find each other.
+package cluster
