@@ -20,6 +20,16 @@ type Hello struct {
 	NameVersion  string // of Info
 }
 
+// Params returns the params of an initialize that says the same.
+func (h *Hello) Params() json.RawMessage {
+	params := append([]byte(`{"protocolVersion":`), jsonrpc.AppendQuoted(nil, h.Version)...)
+	params = append(append(params, `,"capabilities":`...), cmp.Or(string(h.Capabilities), "{}")...)
+	if len(h.Info) > 0 {
+		params = append(append(params, `,"clientInfo":`...), h.Info...)
+	}
+	return append(params, '}')
+}
+
 // ParseHello reads the params of initialize. Missing ones stay empty, because toolman serves such a
 // client too.
 func ParseHello(m *jsonrpc.Message) (h Hello, err error) {

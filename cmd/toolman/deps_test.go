@@ -92,7 +92,7 @@ router/cache: jsonrpc mcpwire
 router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/cache router/catalog router/limiter router/tracing
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/suggest router/toolset
 router/choose: mcpwire mcpwire/sanitize router/catalog router/view
-router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/policy router/tracing router/upstream router/view
+router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/policy router/record router/tracing router/upstream router/view
 router/clientstate: router/budget router/client router/view
 router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/calls router/catalog router/client router/input router/tracing router/upstream
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
@@ -116,7 +116,8 @@ router/loglevel: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router/calls rout
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/choose router/toolset router/view
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/upstream spawn
-router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/subscribe router/tracing router/upstream router/view
+router/record: router/toolset router/view
+router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/record router/subscribe router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:

@@ -88,6 +88,15 @@ func (s *Items) Share(store *clientstate.Store, k clientstate.Key) {
 	s.View.Store(s.View.Load().Activated(a))
 }
 
+// Restore gives the client the activations of its record, unless the client has other sessions,
+// which know better.
+func (s *Items) Restore(a view.Activations) {
+	if s.shared.Begins() {
+		s.shared.Replace(a)
+		s.View.Store(s.View.Load().Activated(a))
+	}
+}
+
 // Follow gives the client the activations of its other sessions.
 func (s *Items) Follow(out *peer.Outgoing) {
 	a, changed := s.shared.Latest()
@@ -97,6 +106,7 @@ func (s *Items) Follow(out *peer.Outgoing) {
 	before := s.View.Load()
 	after := before.Activated(a)
 	s.View.Store(after)
+	s.Tracker.Changed()
 	if !s.CatalogReady() {
 		return
 	}

@@ -74,5 +74,8 @@ func (s *Items) CatalogResource(req *client.Request) {
 	case mcpwire.Unsubscribe:
 		s.Subscriptions.Catalog(false)
 	}
+	if req.Method != mcpwire.ResourcesRead {
+		s.Tracker.Changed()
+	}
 	s.BeginOwnAudit(req, s.Reply(req, result)).End(audit.OK)
 }

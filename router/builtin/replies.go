@@ -43,6 +43,7 @@ type pendingReply struct {
 func (s *Items) replyAfterRelist(req *client.Request, o metatool.Outcome) {
 	before, after := s.View.Load(), o.View
 	s.View.Store(after)
+	s.Tracker.Changed()
 	s.Settings.Host.ViewChanged(&s.Info, s.Name(), before, after)
 	on, off := metatool.Switched(before, after)
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)

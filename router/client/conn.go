@@ -20,6 +20,7 @@ import (
 	"toolman/router/budget"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/record"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 	"toolman/router/view"
@@ -43,6 +44,8 @@ type Conn struct {
 	Policy *policy.Policy
 	Front  front
 	View   atomic.Pointer[view.View]
+	// Tracker notes what changes in the session's record; nil without Info.Recorded.
+	Tracker *record.Tracker
 
 	Mu   sync.Mutex  // held while one message of the client is handled
 	Peer clientState // guarded by Mu, except its name
@@ -75,6 +78,9 @@ type clientState struct {
 // CallObserver and CallChecker.
 func (s *Conn) Init(out peer.Sender, info Info, env Env) {
 	s.Env, s.Info, s.Front.Out = env, info, out
+	if info.Recorded {
+		s.Tracker = &record.Tracker{}
+	}
 	s.Front.Streams, _ = out.(Streams)
 	s.Front.Observer, _ = out.(CallObserver)
 	s.Front.Checker, _ = out.(CallChecker)

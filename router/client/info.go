@@ -39,6 +39,8 @@ type Info struct {
 	// Config is the configuration that the client has sent, for upstream.Server.ForSession. It
 	// contains secrets.
 	Config map[string]string
+	// Recorded says that the session has a record, from which another process can make it again.
+	Recorded bool
 	// MetaTools limits the tools of Options.MetaTools that the client is offered; nil: all.
 	MetaTools *view.MetaTools
 }

@@ -83,6 +83,9 @@ func (s *Store) Join(k Key, changed func()) (*Member, view.Activations) {
 	return m, of.value
 }
 
+// Begins reports whether no session of the client has set its activations. A nil Member begins.
+func (m *Member) Begins() bool { return m == nil || m.of.version.Load() == 0 }
+
 // Latest returns the client's activations if they have changed since the session has last seen
 // them.
 func (m *Member) Latest() (view.Activations, bool) {

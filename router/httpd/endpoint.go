@@ -3,6 +3,7 @@ package httpd
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,6 +29,10 @@ type Options struct {
 	Outlive func(request context.Context) (ended func(bytes int64))
 
 	KeepAlive time.Duration // interval of comments on a silent stream; 0: 20 s
+
+	// NewID returns the ID of a new session of the legacy era (2025-11-25, Session Management: an ID
+	// is "globally unique and cryptographically secure"). Nil: 26 random characters.
+	NewID func(who *presence.Caller) string
 }
 
 // An Endpoint is the http.Handler of /mcp and, if the pattern has {name}, of /mcp/NAME.
@@ -46,8 +51,12 @@ func New(r *router.Router, o Options) *Endpoint {
 	if o.Outlive == nil {
 		o.Outlive = func(context.Context) func(int64) { return func(int64) {} }
 	}
+	if o.NewID == nil {
+		o.NewID = func(*presence.Caller) string { return rand.Text() }
+	}
 	e := &Endpoint{r: r, o: o}
-	e.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, New: e.newSession, Ended: (*session).ended})
+	e.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, Name: "mcp", New: e.newSession, Ended: (*session).ended,
+		Record: (*session).record, Restore: (*session).restore, StaysOpen: (*call).staysOpen})
 	return e
 }
 
@@ -105,6 +114,9 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer x.client.Client.Account.Close()
+	if x.o.Route != nil && x.o.Route(w, r, &x.client) {
+		return
+	}
 	switch {
 	case r.Method == http.MethodPost:
 		x.post()

@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"crypto/rand"
 	"errors"
 	"net/http"
 
@@ -34,6 +33,7 @@ func (x *exchange) legacy(m *jsonrpc.Message) {
 		s.cancelled(m)
 	}
 	s.Handle(m)
+	s.SaveChanges()
 	x.w.WriteHeader(http.StatusAccepted)
 }
 
@@ -50,8 +50,7 @@ func (x *exchange) knownVersion(id []byte) bool {
 
 // initialize makes a session. It stays if initialize succeeds.
 func (x *exchange) initialize(m *jsonrpc.Message) {
-	// 2025-11-25: an ID that is "globally unique and cryptographically secure"
-	s, err := x.sessions.AcquireOrNew(rand.Text(), &x.client)
+	s, err := x.sessions.New(x.o.NewID(&x.client), &x.client)
 	if err != nil {
 		x.reject(requestID(m), err)
 		return
@@ -75,7 +74,11 @@ func (x *exchange) session(id []byte) *session {
 			"begin with initialize and repeat the Mcp-Session-Id of its response, or send a request of revision "+mcpwire.Newest)
 		return nil
 	}
-	s := x.sessions.Acquire(name, &x.client)
+	s, err := x.sessions.AcquireKept(x.r.Context(), name, &x.client)
+	if err != nil {
+		x.reject(id, err)
+		return nil
+	}
 	if s == nil {
 		x.refuse(http.StatusNotFound, id, codeNoSession, "there is no such session, or it has ended; begin a new one with initialize")
 	}
@@ -102,9 +105,11 @@ func (x *exchange) get() {
 		x.refuse(http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; only one is allowed at a time")
 		return
 	}
+	s.AddStream(1)
 	o := x.respond(s, s.push, true)
 	o.write(nil) // if it fails, so does serve
 	o.serve(func(bool) {
+		s.AddStream(-1)
 		s.setListening(false)
 		s.Account.Give(budget.Streams, 1)
 	})

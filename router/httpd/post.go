@@ -116,7 +116,7 @@ func (x *exchange) modern(m *jsonrpc.Message, envelope *mcpwire.Envelope, err er
 		x.refuseWith(http.StatusBadRequest, requestID(m), why)
 		return
 	}
-	s, err := x.sessions.AcquireOrNew(x.client.Key(), &x.client)
+	s, err := x.sessions.AcquireOrNew(x.r.Context(), x.client.Key(), &x.client)
 	if err != nil {
 		x.reject(requestID(m), err)
 		return
@@ -149,7 +149,9 @@ func (x *exchange) request(s *session, m *jsonrpc.Message, method mcpwire.Method
 // answer passes requests to the router with deliver, and serves the stream of their answers.
 func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func()) {
 	listens := calls[0].method == mcpwire.Listen
-	if !listens {
+	if listens {
+		s.AddStream(1)
+	} else {
 		x.calls.Add(1)
 	}
 	deliver()
@@ -159,6 +161,7 @@ func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func())
 	x.respond(s, to, listens).serve(func(complete bool) {
 		to.abandon()
 		if listens {
+			s.AddStream(-1)
 			s.Account.Give(budget.Streams, 1)
 		} else {
 			x.calls.Add(-1)

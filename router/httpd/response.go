@@ -80,6 +80,7 @@ func (o *response) serve(done func(complete bool)) {
 func (o *response) next() outcome {
 	p := o.t.take()
 	defer o.t.written(p)
+	o.s.SaveChanges()
 	switch {
 	case p.overflowed:
 		return broken
@@ -186,7 +187,7 @@ func (x *exchange) reject(id []byte, err error) {
 		status, code = http.StatusTooManyRequests, codeInternal
 	} else if err == presence.ErrRevoked {
 		status, code = http.StatusUnauthorized, codeInvalidRequest
-	} else if err == presence.ErrFull || err == presence.ErrEnded {
+	} else if err == presence.ErrFull || err == presence.ErrEnded || err == presence.ErrMoved || err == presence.ErrUnavailable {
 		status, code = http.StatusServiceUnavailable, codeInternal
 	}
 	if code == codeInternal {

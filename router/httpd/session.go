@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -48,7 +49,7 @@ func (e *Endpoint) newSession(p *presence.Session[session, call], key any) *sess
 		s.push.dropsNew = true
 	}
 	client := s.Caller.Client
-	client.Sole, client.Many = false, s.modern
+	client.Sole, client.Many, client.Recorded = false, s.modern, p.Recorded()
 	s.Router = e.r.NewSession(s, client)
 	return s
 }
@@ -92,12 +93,42 @@ func (s *session) setListening(on bool) bool {
 	return changed
 }
 
+// A record is what another process needs to make a session again.
+type record struct {
+	Revision string          `json:"revision,omitempty"` // that initialize has agreed on
+	Session  json.RawMessage `json:"session"`            // of the router
+}
+
+// record is presence.Front.Record.
+func (s *session) record() []byte {
+	text, _ := json.Marshal(record{s.negotiated(), s.Router.Record()})
+	return text
+}
+
+// restore is presence.Front.Restore.
+func (s *session) restore(text []byte) {
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.revision = r.Revision
+	s.mu.Unlock()
+	s.Router.Restore(r.Session)
+}
+
+// staysOpen is presence.Front.StaysOpen.
+func (c *call) staysOpen() bool { return c.method == mcpwire.Listen }
+
 // ended is presence.Front.Ended: it ends the streams of the session.
 func (s *session) ended(open []*call, why error) {
 	for _, c := range open {
-		if why == nil {
+		switch why {
+		case nil:
 			c.to.end()
-		} else {
+		case presence.ErrMoved:
+			c.to.answer(jsonrpc.AppendError(nil, c.id, codeInternal, why.Error(), nil), 1, http.StatusServiceUnavailable)
+		default:
 			c.to.answer(jsonrpc.AppendError(nil, c.id, codeInvalidRequest, why.Error(), nil), 1, http.StatusUnauthorized)
 		}
 	}

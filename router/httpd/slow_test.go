@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -54,7 +55,7 @@ func TestAClientThatDoesNotReadLosesItsStreamAndNobodyElseWaits(t *testing.T) {
 func (f *front) shared() *session {
 	f.t.Helper()
 	var c presence.Caller
-	s, err := f.e.sessions.AcquireOrNew(c.Key(), &c)
+	s, err := f.e.sessions.AcquireOrNew(context.Background(), c.Key(), &c)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
+	"toolman/router/httpd/presence"
 )
 
 // stuck is a stream in which n bytes wait that nobody reads.
@@ -80,7 +81,7 @@ func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
 	s.expectOneLess()
 	w := httptest.NewRecorder()
 	x := exchange{Endpoint: New(nil, Options{}), w: w, r: httptest.NewRequest("POST", "/mcp", nil)}
-	x.respond(nil, s, false).serve(func(complete bool) {
+	x.respond(&session{Session: &presence.Session[session, call]{}}, s, false).serve(func(complete bool) {
 		if !complete {
 			t.Error("the response is not complete")
 		}

@@ -32,6 +32,9 @@ type Levels struct {
 // Name returns the level that the client has set; "" if there is none.
 func (s *Levels) Name() string { return s.name }
 
+// Params returns the params of the client's last logging/setLevel; nil if there is none.
+func (s *Levels) Params() []byte { return s.params }
+
 // Waiting returns the number of requests that wait for servers.
 func (s *Levels) Waiting() int { return len(s.pending) }
 

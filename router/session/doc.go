@@ -11,6 +11,7 @@
 //	session.go   dispatches the client's messages
 //	requests.go  routes, checks and forwards requests; initialize
 //	answer.go    implements upstream.Caller; cancels calls and ends sessions
+//	record.go    the session's record, and how a session is made again from one
 //	catalog.go   changes of the catalog, the configuration and the policy; reports on tools
 //
 // Package builtin answers lists and calls of toolman's own tools.

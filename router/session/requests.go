@@ -47,6 +47,7 @@ func (s *Session) initializeLocked(req *client.Request) {
 	version := mcpwire.Negotiate(hello.Version)
 	s.LogConnected(&hello, version)
 	s.Peer.Revision = version
+	s.Tracker.Changed()
 	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, s.own.Instructions(req.Modern)))
 	if s.Info.Sole {
 		s.env.Host.Greet(hello)
@@ -125,6 +126,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	switch method {
 	case mcpwire.Initialized:
 		s.input.ClientReady(out)
+		s.Tracker.Changed()
 	case mcpwire.Progress:
 		s.input.Progress(m, out)
 	case mcpwire.TaskStatus:
@@ -196,13 +198,12 @@ func (s *Session) notePageLocked(method mcpwire.Method, e *catalog.Entry) {
 	if !called && !read {
 		return
 	}
-	if s.pages == nil {
-		s.pages = &apps.Opened{}
-	}
-	if called {
-		s.pages.Called(e.Source.Name)
+	if pages := s.openPage(); called {
+		if pages.Called(e.Source.Name) {
+			s.Tracker.Changed()
+		}
 	} else {
-		s.pages.Read(e.Source.Name)
+		pages.Read(e.Source.Name)
 	}
 	s.routeCache.view = nil // a name of a page may now mean another item
 }
@@ -253,6 +254,7 @@ func (s *Session) checkLocked(req *client.Request) bool {
 		(*Session).checkCaller,       // what the front checks, such as headers that mirror the call
 		(*Session).AllowsArguments,   // the policy's conditions on arguments
 		(*Session).checkServer,       // the session has a connection to the server
+		(*Session).checkRestarted,    // the server has not forgotten the session
 		(*Session).checkLogLevel,     // the server logs at the level that the request wants
 		(*Session).checkConfirmed,    // the user has confirmed a call of a dangerous tool
 		(*Session).checkSubscription, // there is room for a subscription
@@ -313,8 +315,11 @@ func (s *Session) checkConfirmed(req *client.Request) bool {
 
 func (s *Session) checkSubscription(req *client.Request) bool {
 	err := s.subscriptions.Record(req.Method, req.Target, req.Name)
-	if err != nil {
+	switch {
+	case err != nil:
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
+	case req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe:
+		s.Tracker.Changed()
 	}
 	return err == nil
 }
@@ -362,6 +367,7 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 	if t.Entry != nil {
 		s.notePageLocked(c.Method, t.Entry)
 	}
+	s.noteUse(u)
 	s.cacheRouteLocked(req, at, &c)
 	if c.Modern && c.Context != nil {
 		u = s.servers.Lease(u, input.CapabilitiesOf(&c), c.Logs, req.Out)

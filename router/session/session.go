@@ -168,6 +168,7 @@ func (s *Session) requestLocked(req *client.Request) {
 		return
 	case mcpwire.SetLevel:
 		s.levels.SetLocked(req)
+		s.Tracker.Changed()
 		return
 	}
 	switch {

@@ -88,6 +88,10 @@ func (s *Set) unsubscribe(key subscription) {
 	}
 }
 
+// URIs returns the subscribed resources without those of subscriptions/listen, as the client writes
+// them, sorted.
+func (s *Set) URIs() []string { return slices.Sorted(maps.Values(s.subs)) }
+
 // Catalog adds or removes the subscription to toolman's catalog resource.
 func (s *Set) Catalog(on bool) error {
 	if on {

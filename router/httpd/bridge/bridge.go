@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -58,7 +59,9 @@ func New(r *router.Router, o Options) *Bridge {
 		o.Log = calllog.New(calllog.Options{})
 	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux()}
-	b.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, New: b.newSession, Ended: (*session).ended})
+	b.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, Name: "bridge", New: b.newSession, Ended: (*session).ended,
+		Record: func(s *session) []byte { return s.Router.Record() }, Restore: func(s *session, record []byte) { s.Router.Restore(record) },
+		StaysOpen: func(*call) bool { return false }})
 	b.handle("/call_tool", (*exchange).callTool, http.MethodPost)
 	b.handle("/execute", (*exchange).execute, http.MethodPost)
 	b.handle("/tools", (*exchange).listTools, http.MethodGet, http.MethodPost)
@@ -90,7 +93,7 @@ func (b *Bridge) handle(path string, serve func(*exchange) error, methods ...str
 		b.calls.Add(1)
 		defer b.calls.Add(-1)
 		x := &exchange{Bridge: b, w: w, r: r}
-		if err := serve(x); err != nil {
+		if err := serve(x); err != nil && err != errServed {
 			writeFailure(w, err, cmp.Or(x.correlation, correlationOf(r, "")))
 		}
 		if x.kept != nil {
@@ -126,11 +129,22 @@ type exchange struct {
 	kept   *budget.Reader  // set by admit: reads the body, and counts bytes until the request has been served
 }
 
-// admit determines which client sends the request.
-func (x *exchange) admit() error {
+// errServed says that another replica has served the request.
+var errServed = errors.New("another replica has served the request")
+
+// admit determines which client sends the request. The error is errServed if the client's session
+// is at another replica.
+func (x *exchange) admit() error { return x.admitTo(x.o.Route) }
+
+// admitTo is admit with another Route; nil: this replica serves the request.
+func (x *exchange) admitTo(route presence.Route) error {
 	var err error
 	if x.caller, err = x.sessions.Admit(x.r); err != nil {
 		return err
+	}
+	if route != nil && route(x.w, x.r, &x.caller) {
+		x.caller.Client.Account.Close()
+		return errServed
 	}
 	x.kept = x.sessions.Body(x.w, x.r, &x.caller)
 	return nil

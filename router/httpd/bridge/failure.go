@@ -111,7 +111,7 @@ func failureFor(err error) *Failure {
 	switch {
 	case limit:
 		f.Code = RateLimited
-	case err == presence.ErrFull:
+	case err == presence.ErrFull, err == presence.ErrUnavailable, err == presence.ErrMoved:
 		f.Code = Unavailable
 	case err == presence.ErrEnded:
 		f.Code, f.Message = Unavailable, "toolman is ending, or the session has ended; try again"

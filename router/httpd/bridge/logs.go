@@ -29,7 +29,7 @@ func (x *exchange) listLogs() error {
 	if err != nil {
 		return err
 	}
-	if err := x.admit(); err != nil {
+	if err := x.admitTo(nil); err != nil {
 		return err
 	}
 	who := &x.caller.Client

@@ -31,7 +31,7 @@ type session struct {
 func (b *Bridge) newSession(p *presence.Session[session, call], key any) *session {
 	s := &session{Session: p, temporary: key == nil}
 	client := s.Caller.Client
-	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
+	client.Sole, client.Many, client.AllActive, client.Recorded = false, true, !b.o.ActiveOnly, p.Recorded()
 	client.Static, client.MetaTools = "http.bridge_active_only", &view.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
 	client.Lists = cmp.Or(client.Lists, "GET /tools")
 	s.Router = b.r.NewSession(s, client)
@@ -40,7 +40,7 @@ func (b *Bridge) newSession(p *presence.Session[session, call], key any) *sessio
 
 // session acquires the session of a caller, and waits until its servers have started.
 func (b *Bridge) session(ctx context.Context, who *presence.Caller) (*session, error) {
-	s, err := b.sessions.AcquireOrNew(who.Key(), who)
+	s, err := b.sessions.AcquireOrNew(ctx, who.Key(), who)
 	if err != nil {
 		return nil, failureFor(err)
 	}
@@ -89,7 +89,7 @@ func (s *session) notStarted(server string) error {
 // ended is presence.Front.Ended.
 func (s *session) ended(open []*call, why error) {
 	failure := fail(Unavailable, "toolman is ending, or the session has ended, before the answer came")
-	if why != nil {
+	if why != nil && why != presence.ErrMoved {
 		failure = failureFor(why)
 	}
 	for _, c := range open {

@@ -1,6 +1,7 @@
 package presence
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -73,7 +74,7 @@ func (f *front) caller(name string) *Caller {
 // begin returns a new session, which is in use.
 func (f *front) begin(key string, who *Caller) *session {
 	f.t.Helper()
-	s, err := f.sessions.AcquireOrNew(key, who)
+	s, err := f.sessions.AcquireOrNew(context.Background(), key, who)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestASessionEndsOnce(t *testing.T) {
 	if a := who.Client.Account; a.Used(budget.Calls) != 0 || a.Used(budget.Sessions) != 0 {
 		t.Errorf("%d calls and %d sessions are counted", a.Used(budget.Calls), a.Used(budget.Sessions))
 	}
-	if _, err := f.sessions.AcquireOrNew("k", who); err != ErrFull {
+	if _, err := f.sessions.AcquireOrNew(context.Background(), "k", who); err != ErrFull {
 		t.Errorf("a session after Close: %v", err)
 	}
 }
@@ -212,7 +213,7 @@ func TestIdleSessionsOfTheClientMakeRoom(t *testing.T) {
 	f := newFront(t, Options{MaxSessions: 1})
 	a, b := f.caller("a"), f.caller("b")
 	first := f.begin("1", a)
-	if _, err := f.sessions.AcquireOrNew("2", a); err != ErrFull {
+	if _, err := f.sessions.AcquireOrNew(context.Background(), "2", a); err != ErrFull {
 		t.Errorf("beside a session in use: %v", err)
 	}
 	c := first.open(t, "1")
@@ -220,11 +221,11 @@ func TestIdleSessionsOfTheClientMakeRoom(t *testing.T) {
 	if _, busy := first.IdleSince(); !busy {
 		t.Error("a session with an open request is idle")
 	}
-	if _, err := f.sessions.AcquireOrNew("2", a); err != ErrFull {
+	if _, err := f.sessions.AcquireOrNew(context.Background(), "2", a); err != ErrFull {
 		t.Errorf("beside a session with an open request: %v", err)
 	}
 	first.Close([]byte(c.id))
-	if _, err := f.sessions.AcquireOrNew("3", b); err != ErrFull {
+	if _, err := f.sessions.AcquireOrNew(context.Background(), "3", b); err != ErrFull {
 		t.Errorf("beside an idle session of another client: %v", err)
 	}
 	second := f.begin("2", a)
@@ -243,7 +244,7 @@ func TestLimitsOfAClient(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	_, err := f.sessions.AcquireOrNew("l", who)
+	_, err := f.sessions.AcquireOrNew(context.Background(), "l", who)
 	limited(err, budget.Sessions)
 	body := f.sessions.Body(httptest.NewRecorder(), httptest.NewRequest("POST", "/", strings.NewReader("12345")), who)
 	buf := make([]byte, 3)
@@ -277,7 +278,7 @@ func TestRevokedRights(t *testing.T) {
 	if !a.Ended() || b.Ended() || len(f.ended) != 1 || f.ended[0] != ErrRevoked.Error() {
 		t.Errorf("got %q", f.ended)
 	}
-	if _, err := f.sessions.AcquireOrNew("3", f.caller("a")); err != ErrRevoked {
+	if _, err := f.sessions.AcquireOrNew(context.Background(), "3", f.caller("a")); err != ErrRevoked {
 		t.Errorf("a new session: %v", err)
 	}
 	if n := f.sessions.Len(); n != 1 {

@@ -2,6 +2,7 @@ package presence
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -70,15 +71,27 @@ type Options struct {
 	MaxBody     int64           // bytes of the longest request body; 0: 16 MiB
 	MaxSessions int             // at once; 0: 10,000
 	Idle        time.Duration   // a session ends after this time without a request or stream; 0: 1 hour
+
+	// Route is called for each request that names a session or a caller. Nil: every session is here.
+	Route  Route
+	Keeper Keeper // keeps records of the sessions; nil: none
 }
 
 // A Front is what a Registry needs of a front.
 type Front[S, C any] struct {
 	Options
+	Name string // begins the texts of keys
 	// New makes the front's session around a new one with this key, and its router.Session.
 	New func(s *Session[S, C], key any) *S
 	// Ended is called once for each session that has ended, with its open requests.
 	Ended func(s *S, open []*C, why error)
+
+	// With a Keeper: Record returns what another process needs to make the session again, and
+	// Restore makes a new session what a record says. StaysOpen reports whether an open request is
+	// a subscription.
+	Record    func(s *S) []byte
+	Restore   func(s *S, record []byte)
+	StaysOpen func(c *C) bool
 }
 
 // A Registry holds the sessions of a front.
@@ -138,15 +151,32 @@ func (r *Registry[S, C]) Len() int {
 	return len(r.all)
 }
 
-// Acquire returns the session with this key if it belongs to the caller; nil if there is none.
-// Release has to follow.
+// Acquire returns the session with this key if it belongs to the caller; nil if there is none. It
+// does not look for a record. Release has to follow.
 func (r *Registry[S, C]) Acquire(key any, who *Caller) *S {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s := r.findLocked(key, who); s != nil {
-		return s.owner
+	s := r.findLocked(key, who)
+	r.mu.Unlock()
+	if s == nil {
+		return nil
 	}
-	return nil
+	if s.kept != nil {
+		<-s.kept.restored
+	}
+	return s.owner
+}
+
+// AcquireKept is Acquire, but it makes the session again if there is a record of it. The error is
+// one of AcquireOrNew, or of Keeper.Load.
+func (r *Registry[S, C]) AcquireKept(ctx context.Context, key any, who *Caller) (*S, error) {
+	if s := r.Acquire(key, who); s != nil || r.front.Keeper == nil {
+		return s, nil
+	}
+	record, err := r.load(ctx, key, who)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	return r.new(key, who, record)
 }
 
 func (r *Registry[S, C]) findLocked(key any, who *Caller) *Session[S, C] {
@@ -156,18 +186,35 @@ func (r *Registry[S, C]) findLocked(key any, who *Caller) *Session[S, C] {
 	return nil
 }
 
-// AcquireOrNew is Acquire, but it makes the session if there is none. Idle sessions of the same
-// client end to make room. The error is ErrFull, ErrRevoked or a *budget.LimitError.
-func (r *Registry[S, C]) AcquireOrNew(key any, who *Caller) (*S, error) {
+// AcquireOrNew is AcquireKept, but it makes the session if there is none. Idle sessions of the same
+// client end to make room. The error is ErrFull, ErrRevoked, a *budget.LimitError, or one of
+// Keeper.Load.
+func (r *Registry[S, C]) AcquireOrNew(ctx context.Context, key any, who *Caller) (*S, error) {
 	if s := r.Acquire(key, who); s != nil {
 		return s, nil
 	}
-	s, first, err := r.begin(key, who)
+	record, err := r.load(ctx, key, who)
 	if err != nil {
 		return nil, err
 	}
-	if first {
+	return r.new(key, who, record)
+}
+
+// New makes a session with a key that no other session has ever had.
+func (r *Registry[S, C]) New(key any, who *Caller) (*S, error) { return r.new(key, who, nil) }
+
+// new makes a session, from a record if that is not nil, unless another request has made it
+// meanwhile.
+func (r *Registry[S, C]) new(key any, who *Caller, record []byte) (*S, error) {
+	s, first, err := r.begin(key, who)
+	switch {
+	case err != nil:
+		return nil, err
+	case first:
 		r.noteDropped(who)
+		s.restore(record)
+	case s.kept != nil:
+		<-s.kept.restored
 	}
 	if !r.front.Lasts(who) { // its rights were withdrawn before Recheck could find the session
 		s.End(ErrRevoked)
@@ -230,6 +277,9 @@ func (r *Registry[S, C]) Temporary(who *Caller) *S {
 func (r *Registry[S, C]) make(key any, who *Caller) *Session[S, C] {
 	s := &Session[S, C]{Caller: *who, Account: r.front.Budgets.Open(who.Client.Principal), registry: r, key: key,
 		requests: map[string]request[C]{}, users: 1}
+	if r.front.Keeper != nil && key != nil {
+		s.kept = &kept{restored: make(chan struct{})}
+	}
 	s.owner = r.front.New(s, key)
 	return s
 }
@@ -273,10 +323,14 @@ func (r *Registry[S, C]) Stop() {
 	r.closed = true
 }
 
-// Close stops the registry and ends all sessions.
+// Close stops the registry and ends all sessions. Their records stay.
 func (r *Registry[S, C]) Close() {
 	r.Stop()
+	var why error
+	if r.front.Keeper != nil {
+		why = ErrMoved
+	}
 	for _, s := range r.list() {
-		s.End(nil)
+		s.End(why)
 	}
 }

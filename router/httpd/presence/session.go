@@ -23,11 +23,13 @@ type Session[S, C any] struct {
 	registry *Registry[S, C]
 	key      any
 	owner    *S
+	kept     *kept // nil without a Keeper, and for a temporary session
 
 	mu       sync.Mutex
 	requests map[string]request[C] // guarded by mu: open ones, by the ID for the router
 	renamed  int                   // guarded by mu: requests whose ID was taken
 	users    int                   // guarded by mu: HTTP requests that are being served
+	streams  int                   // guarded by mu: those that are streams
 	idleFrom time.Time             // guarded by mu: when users became 0
 	idle     *time.Timer           // ends the session after Front.Idle; nil for a temporary session
 	ended    bool                  // guarded by mu
@@ -51,6 +53,7 @@ func (s *Session[S, C]) Acquire() bool {
 
 // Release is the reverse of Acquire.
 func (s *Session[S, C]) Release() {
+	s.SaveChanges()
 	s.mu.Lock()
 	s.users--
 	s.idleFrom = time.Now()
@@ -106,6 +109,9 @@ func (s *Session[S, C]) endIf(condition func() bool, why error) {
 	if s.idle != nil {
 		s.idle.Stop()
 		s.Account.GiveSession(s)
+	}
+	if s.kept != nil {
+		s.endKept(why)
 	}
 	s.Account.Close()
 }
