@@ -67,11 +67,11 @@ func TestSecretsOfAClusterAreHidden(t *testing.T) {
 		v, ok := map[string]string{"POD_IP": "10.1.2.3", "PASSWORD": "p%2Fw", "SECRET": strings.Repeat("s", 32), "NEXT": strings.Repeat("n", 32)}[name]
 		return v, ok
 	}
-	c, err := parse("t.toml", "/t.toml", aCluster(`engine = "valkeys://u:${PASSWORD}@v"`, `secrets = ["${SECRET}", "of this ${NEXT}"]`, `advertise = "${POD_IP}:8901"`), o)
+	c, err := parse("t.toml", "/t.toml", aCluster(`engine = "valkeys://u:a/${PASSWORD}@v"`, `secrets = ["${SECRET}", "of this ${NEXT}"]`, `advertise = "${POD_IP}:8901"`), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"p%2Fw", "p/w", strings.Repeat("s", 32), "of this " + strings.Repeat("n", 32)} {
+	for _, want := range []string{"p%2Fw", "a/p%2Fw", "a/p/w", strings.Repeat("s", 32), "of this " + strings.Repeat("n", 32)} {
 		if !slices.Contains(c.Secrets, want) {
 			t.Errorf("%q is no secret", want)
 		}
@@ -108,11 +108,14 @@ func TestEnginesOfACluster(t *testing.T) {
 		`engine = "redis://v:6379"`:                                 "redis:// sends the password without TLS beyond this machine; write rediss://, or engine_plaintext = true",
 		`engine = "valkey://localhost.example.com"`:                 "without TLS",
 		`engine = "valkeys://v?skip_verify=false"`:                  "?skip_verify",
-		`engine = "valkeys://v?addr=w"`:                             "?addr=host:port",
-		`engine = "valkeys://u:hidden/hidden@v:6379"`:               "no URL with a host; write",
-		`engine = "valkeys://u:12/hidden@v:6379"`:                   "no URL with a host; write",
-		`engine = "valkeys://u:hidden%hidden@v"`:                    "in a password, write / as %2F",
-		`engine = "valkeys://"`:                                     "no URL with a host",
+		`engine = "valkeys://v?addr=w"`:                             "?addr=HOST:PORT",
+		`engine = "valkeys://u:a/b?c@d#e%f@v:6379"`:                 "",
+		`engine = "valkeys://u:hidden/hidden@"`:                     "no host that can be read",
+		`engine = "valkeys://u:hidden@v:six"`:                       "no host that can be read",
+		`engine = "valkeys://u:hidden@v?addr=w:1&db=3"`:             "what follows the ? cannot be used",
+		"engine = \"valkeys://v\"\nengine_ca = \"ca.pem\"":          "",
+		"engine = \"valkey://localhost\"\nengine_ca = \"ca.pem\"":   "t.toml:3: engine_ca is for an engine with TLS, and engine is valkey://; take it out, or write valkeys:// in engine",
+		`engine = "valkeys://"`:                                     "no host that can be read",
 		`engine = "unix:///hidden"`:                                 "does not begin with valkeys://",
 		`engine = "hidden"`:                                         "does not begin with valkeys://",
 		`advertise = "gateway-0.gateway:8901"`:                      "",

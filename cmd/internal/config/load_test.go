@@ -158,7 +158,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				}},
 				HTTP: everyHTTP(dir),
 				Cluster: &cluster.Settings{
-					Engine:   "redis://toolman:token-secret@valkey.example.com:6379/1?addr=b.example.com:6379",
+					Engine:   "rediss://toolman:token-secret@valkey.example.com:6379/1?addr=b.example.com:6379",
 					EngineCA: filepath.Join(dir, "keys", "valkey.pem"), EnginePlaintext: true,
 					Secrets: [][]byte{[]byte("token-secret-and-more-of-it-to-be-long-enough"), []byte("file-secret-that-is-long-enough-for-this")},
 					Name:    "prod.1", Listen: "0.0.0.0:8902", Advertise: "10.0.0.1:8902",

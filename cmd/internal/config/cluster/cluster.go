@@ -150,50 +150,80 @@ func (d reader) engine(plaintext bool) string {
 	}
 	sc := d.scope(key, d.LineOf(key))
 	text, ok := d.expand(sc, written)
+	e := split(text)
 	if d.used {
-		d.resolver.Password(text)
+		for _, password := range e.passwords {
+			d.resolver.Secret(password)
+		}
 	}
-	if ok {
-		checkEngine(sc, text, plaintext)
+	if !ok {
+		return text
+	}
+	if problem, hint := e.check(d.Problems, plaintext); problem != "" {
+		sc.Fail(hint, "%s", problem)
+	} else if !e.tls && d.Has("engine_ca") {
+		d.FailAt("engine_ca", "take it out, or write "+e.scheme+"s:// in engine", "engine_ca is for an engine with TLS, and engine is %s://", e.scheme)
 	}
 	return text
 }
 
-// checkEngine checks the URL of the engine.
-func checkEngine(sc reference.Scope, text string, plaintext bool) {
-	const escape = "; in a password, write / as %2F, @ as %40, ? as %3F, # as %23 and % as %25, or make one of letters and digits"
+// An engineURL is a URL of an engine. A password in it may have any characters, and ends at the last
+// @.
+type engineURL struct {
+	scheme, rest string // rest follows the password
+	tls          bool
+	passwords    []string // as it is written, and as it is meant
+}
+
+// split splits a URL.
+func split(text string) engineURL {
 	scheme, rest, _ := strings.Cut(text, "://")
-	if !slices.Contains([]string{"valkey", "valkeys", "redis", "rediss"}, scheme) {
-		sc.Fail("write "+sc.Write("engine", exampleEngine), "it does not begin with valkeys://, rediss://, valkey:// or redis://")
-		return
+	e := engineURL{scheme: scheme, rest: rest, tls: scheme == "valkeys" || scheme == "rediss"}
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		e.rest = rest[at+1:]
+		if _, password, ok := strings.Cut(rest[:at], ":"); ok {
+			e.passwords = append(e.passwords, password)
+			if plain, err := url.PathUnescape(password); err == nil {
+				e.passwords = append(e.passwords, plain)
+			}
+		}
 	}
-	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.Fragment != "" || u.User == nil && strings.Contains(rest, "@") {
-		sc.Fail("write "+sc.Write("engine", exampleEngine)+escape, "it is no URL with a host")
-		return
+	return e
+}
+
+// check returns what is wrong with the URL, and what to write instead.
+func (e engineURL) check(p *source.Problems, plaintext bool) (problem, hint string) {
+	instead := "write " + p.Write("engine", exampleEngine)
+	if !e.tls && e.scheme != "valkey" && e.scheme != "redis" {
+		return "it does not begin with valkeys://, rediss://, valkey:// or redis://", instead
+	}
+	u, err := url.Parse("//" + e.rest)
+	if err != nil || u.Hostname() == "" || u.Fragment != "" {
+		return "it has no host that can be read", instead
 	}
 	query, err := url.ParseQuery(u.RawQuery)
+	if query.Has("skip_verify") {
+		return "?skip_verify would let anybody be the engine", "take it out; engine_ca names a file of certificates to trust"
+	}
+	for name := range query {
+		if err != nil || name != "addr" && name != "master_set" {
+			return "what follows the ? cannot be used", "write ?addr=HOST:PORT for each further address, or ?master_set=NAME for Sentinel"
+		}
+	}
 	hosts := []string{u.Hostname()}
 	for _, addr := range query["addr"] {
-		host, port, splitErr := net.SplitHostPort(addr)
-		if splitErr != nil || host == "" || port == "" {
-			err = errAddr
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil || host == "" || port == "" {
+			return "an addr after the ? is not HOST:PORT", "write ?addr=HOST:PORT for each further address"
 		}
 		hosts = append(hosts, host)
 	}
-	switch {
-	case query.Has("skip_verify"):
-		sc.Fail("take it out; engine_ca names a file of certificates to trust", "?skip_verify would let anybody be the engine")
-	case err != nil:
-		sc.Fail("write ?addr=host:port for each further address", "what follows the ? cannot be used")
-	case scheme == "valkeys" || scheme == "rediss" || plaintext || !slices.ContainsFunc(hosts, beyondLoopback):
-	default:
-		sc.Fail("write "+scheme+"s://, or "+sc.Write("engine_plaintext", "true")+" if nobody else is on that network",
-			"%s:// sends the password without TLS beyond this machine", scheme)
+	if !e.tls && !plaintext && slices.ContainsFunc(hosts, beyondLoopback) {
+		return e.scheme + ":// sends the password without TLS beyond this machine",
+			"write " + e.scheme + "s://, or " + p.Write("engine_plaintext", "true") + " if nobody else is on that network"
 	}
+	return "", ""
 }
-
-var errAddr = &net.AddrError{Err: "no host and port"}
 
 // beyondLoopback reports whether a host may be another machine.
 func beyondLoopback(host string) bool {
