@@ -61,9 +61,14 @@ type (
 		Metadata   meta
 		Spec       struct {
 			Replicas int
-			Selector struct {
-				MatchLabels map[string]string `yaml:"matchLabels"`
+			Strategy struct {
+				Type          string
+				RollingUpdate struct {
+					MaxUnavailable int `yaml:"maxUnavailable"`
+					MaxSurge       int `yaml:"maxSurge"`
+				} `yaml:"rollingUpdate"`
 			}
+			Selector selector
 			Template struct {
 				Metadata meta
 				Spec     pod
@@ -73,7 +78,13 @@ type (
 	pod struct {
 		AutomountServiceAccountToken  *bool `yaml:"automountServiceAccountToken"`
 		TerminationGracePeriodSeconds int   `yaml:"terminationGracePeriodSeconds"`
-		SecurityContext               struct {
+		TopologySpreadConstraints     []struct {
+			MaxSkew           int      `yaml:"maxSkew"`
+			TopologyKey       string   `yaml:"topologyKey"`
+			WhenUnsatisfiable string   `yaml:"whenUnsatisfiable"`
+			LabelSelector     selector `yaml:"labelSelector"`
+		} `yaml:"topologySpreadConstraints"`
+		SecurityContext struct {
 			RunAsNonRoot   bool                  `yaml:"runAsNonRoot"`
 			RunAsUser      int                   `yaml:"runAsUser"`
 			RunAsGroup     int                   `yaml:"runAsGroup"`
@@ -83,16 +94,36 @@ type (
 		Containers []container
 		Volumes    []struct {
 			Name      string
-			ConfigMap *meta     `yaml:"configMap"`
-			EmptyDir  *struct{} `yaml:"emptyDir"`
+			ConfigMap *meta                    `yaml:"configMap"`
+			EmptyDir  *struct{ Medium string } `yaml:"emptyDir"`
+			Projected *struct {
+				DefaultMode int `yaml:"defaultMode"`
+				Sources     []struct {
+					Secret struct {
+						Name  string
+						Items []struct{ Key, Path string }
+					}
+				}
+			}
 		}
+	}
+	selector struct {
+		MatchLabels map[string]string `yaml:"matchLabels"`
 	}
 	container struct {
 		Name            string
 		Image           string
 		ImagePullPolicy string `yaml:"imagePullPolicy"`
 		Args            []string
-		Ports           []struct {
+		Env             []struct {
+			Name      string
+			ValueFrom struct {
+				FieldRef struct {
+					FieldPath string `yaml:"fieldPath"`
+				} `yaml:"fieldRef"`
+			} `yaml:"valueFrom"`
+		}
+		Ports []struct {
 			Name          string
 			ContainerPort int `yaml:"containerPort"`
 		}
@@ -113,6 +144,7 @@ type (
 	}
 	probe struct {
 		HTTPGet          struct{ Path, Port string } `yaml:"httpGet"`
+		TCPSocket        struct{ Port string }       `yaml:"tcpSocket"`
 		PeriodSeconds    int                         `yaml:"periodSeconds"`
 		TimeoutSeconds   int                         `yaml:"timeoutSeconds"`
 		FailureThreshold int                         `yaml:"failureThreshold"`
@@ -122,13 +154,23 @@ type (
 // objects reads deploy/kubernetes.yaml.
 func objects(t *testing.T) (c configMap, d deployment, s service) {
 	t.Helper()
-	text, err := os.ReadFile("deploy/kubernetes.yaml")
+	decodeYAML(t, "deploy/kubernetes.yaml", &c, &d, &s)
+	if got := c.APIVersion + c.Kind + d.APIVersion + d.Kind + s.APIVersion + s.Kind; got != "v1ConfigMapapps/v1Deploymentv1Service" {
+		t.Errorf("the objects are %s", got)
+	}
+	return c, d, s
+}
+
+// decodeYAML reads a file with these objects, which have to have fields for all of its keys.
+func decodeYAML(t *testing.T, file string, into ...any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
-	for _, into := range []any{&c, &d, &s} {
+	for _, into := range into {
 		if err := dec.Decode(into); err != nil {
 			t.Fatal(err)
 		}
@@ -136,22 +178,24 @@ func objects(t *testing.T) (c configMap, d deployment, s service) {
 	if err := dec.Decode(new(any)); !errors.Is(err, io.EOF) {
 		t.Errorf("more objects than this test knows, or: %v", err)
 	}
-	if got := c.APIVersion + c.Kind + d.APIVersion + d.Kind + s.APIVersion + s.Kind; got != "v1ConfigMapapps/v1Deploymentv1Service" {
-		t.Errorf("the objects are %s", got)
-	}
-	return c, d, s
 }
 
 // configured is the configuration in the ConfigMap, read as the container would. That has no
 // variables: whatever is in its environment may come to be in that of servers.
 func configured(t *testing.T, c configMap) *config.Config {
 	t.Helper()
+	return configuredIn(t, c.Data["tools.toml"], nil)
+}
+
+// configuredIn is configured for a text and a container with these variables.
+func configuredIn(t *testing.T, text string, environ map[string]string) *config.Config {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "tools.toml")
-	if err := os.WriteFile(file, []byte(c.Data["tools.toml"]), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o := (&setup.Flags{HTTP: true}).Options()
-	o.LookupEnv = func(string) (string, bool) { return "", false }
+	o.LookupEnv = func(name string) (string, bool) { v, ok := environ[name]; return v, ok }
 	conf, err := config.Load(file, o)
 	if err != nil {
 		t.Fatal(err)
