@@ -104,6 +104,7 @@ router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httph
 router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
+router/httpd/cluster/engine: mcpwire/sanitize
 router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
 router/httpd/guard: mcpwire/sanitize router/budget
 router/httpd/modes: jsonrpc mcpwire/sanitize router/budget router/client router/httpd/guard router/httpd/presence router/view
@@ -149,6 +150,7 @@ var only = map[string][]string{
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
+	"github.com/valkey-io/valkey-go":   {"toolman/router/httpd/cluster/engine"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/router/builtin", "toolman/router/client", "toolman/router/discovery", "toolman/router/feed", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
