@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"toolman/fixtures/mcptest"
+	"toolman/fixtures/testmain"
 )
 
 // An idle toolman with three servers, built as make build does, needs at most 12 MiB.
 func TestAToolmanThatWaitsNeedsLittleMemory(t *testing.T) {
 	const most = 13 << 10 // KB
 	t.Setenv("CGO_ENABLED", "0")
-	path, remove, err := mcptest.Build("-trimpath", "-ldflags=-s")
+	path, remove, err := testmain.Build("-trimpath", "-ldflags=-s")
 	if err != nil {
 		t.Fatal(err)
 	}
