@@ -66,7 +66,7 @@ func (c *conn) Write(p []byte) (int, error) {
 // connect returns an idle connection, or a new one.
 func (c *Client) connect(ctx context.Context, address string) (*conn, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
+		return nil, err
 	}
 	if idle := c.pool.take(address); idle != nil {
 		return idle, nil

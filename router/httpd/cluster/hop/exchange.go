@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"toolman/mcpwire/httpbody"
 )
@@ -14,6 +15,9 @@ import (
 // maxAtOnce is the size of the longest body that is written before the response is read. The system
 // takes that much even if the peer does not read. A peer may answer before it has read a longer one.
 const maxAtOnce = 64 << 10
+
+// lastWords is how long a peer that does not read on may take to say why.
+const lastWords = time.Second
 
 // buffers hold requests, and parts of responses.
 var buffers httpbody.Pool
@@ -31,6 +35,9 @@ type exchange struct {
 // the peer may have read part of the request. The request ends with ctx.
 func (c *Client) begin(ctx context.Context, address, method string, head, body []byte) (x *exchange, sent bool, err error) {
 	conn, err := c.connect(ctx, address)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -62,6 +69,9 @@ func (x *exchange) send(head, body []byte) error {
 		_, err := x.tls.Write(head)
 		if err == nil {
 			_, err = x.tls.Write(body)
+		}
+		if err != nil {
+			x.SetReadDeadline(time.Now().Add(lastWords))
 		}
 		x.writing <- err
 	}()

@@ -175,12 +175,18 @@ func (f *forward) pass(text []byte, flush bool) error {
 	return f.Flush()
 }
 
-// cut ends an event that has come in part, so that clients ignore it: one of a name that they do
+// cut ends an event that has come in part, so that clients ignore it: it gets a name that they do
 // not know.
 func (f *forward) cut() {
-	if f.Events && f.last != [4]byte{} && !bytes.HasSuffix(f.last[:], []byte("\n\n")) && f.last != [4]byte{'\r', '\n', '\r', '\n'} {
-		f.pass([]byte("\nevent: incomplete\n\n"), true)
+	last := f.last[:]
+	if !f.Events || f.last == [4]byte{} || bytes.HasSuffix(last, []byte("\n\n")) || bytes.HasSuffix(last, []byte("\n\r\n")) {
+		return
 	}
+	end := []byte("\nevent: incomplete\n\n")
+	if last[len(last)-1] == '\n' {
+		end = end[1:] // a blank line would end the event under its own name
+	}
+	f.pass(end, true)
 }
 
 // write writes a whole response.
