@@ -229,6 +229,19 @@ func TestOnlyReplicasReachTheClusterAndItsEngine(t *testing.T) {
 	}
 }
 
+// The rights in the documentation are those of the examples.
+func TestTheEnginesUserIsDocumented(t *testing.T) {
+	acl, err := os.ReadFile(clusterFolder + "/valkey.acl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := page("cluster")
+	_, rule, _ := strings.Cut(strings.TrimSpace(string(acl)), "\n")
+	if rule = strings.Replace(rule, "#HASH", ">PASSWORD", 1); !strings.Contains(strings.Join(strings.Fields(text), " "), rule) {
+		t.Errorf("the page has no %s", rule)
+	}
+}
+
 // What of compose files deploy/cluster/compose.yaml uses.
 type composeFile struct {
 	Name     string
