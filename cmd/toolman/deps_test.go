@@ -56,7 +56,7 @@ cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/s
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
-cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
+cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/toolset router/upstream router/view
@@ -104,6 +104,7 @@ router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httph
 router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
+router/httpd/cluster: jsonrpc mcpwire mcpwire/httpbody mcpwire/httpheader router/budget router/httpd/bridge router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/presence
 router/httpd/cluster/engine: mcpwire/sanitize
 router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
 router/httpd/guard: mcpwire/sanitize router/budget
@@ -152,7 +153,7 @@ var only = map[string][]string{
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"github.com/valkey-io/valkey-go":   {"toolman/router/httpd/cluster/engine"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/builtin", "toolman/router/client", "toolman/router/discovery", "toolman/router/feed", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/builtin", "toolman/router/client", "toolman/router/discovery", "toolman/router/feed", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/cluster", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

@@ -30,7 +30,8 @@ import (
 type server struct {
 	*engine.Engine
 	flags *engine.Flags
-	key   [32]byte // for hashes of what sessions say about themselves
+	key   [32]byte    // for hashes of what sessions say about themselves
+	free  atomic.Bool // no server remembers anything of its clients
 
 	cluster *cluster.Settings // as toolman started
 
@@ -42,6 +43,7 @@ type server struct {
 	metrics  *ops.Metrics
 	calls    *calllog.Log
 	access   atomic.Pointer[access]
+	replica  *replica // nil without [cluster]
 }
 
 // Run serves clients over HTTP until ctx ends by a signal. An address other than "" replaces
@@ -64,6 +66,12 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared()),
 			calls: calllog.New(calllog.Options{Scrub: e.Secrets.JSON, Code: bridge.CodeOf}), cluster: c.Cluster}
 		rand.Read(s.key[:])
+		if c.Cluster != nil {
+			s.key = digestKey(c.Cluster)
+			if s.replica, err = s.newReplica(c, at.Files()); err != nil {
+				return err
+			}
+		}
 		a, err := s.newAccess(c)
 		if err != nil {
 			return err
@@ -90,9 +98,16 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 	s.health.Known = s.known
 	front := presence.Options{Caller: callerOf, Lasts: s.lasts, Dropped: s.logDropped, Budgets: s.budgets,
 		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle}
-	s.endpoint = httpd.New(s.router, httpd.Options{Options: front, Outlive: s.metrics.Outlive})
+	endpoint, programs := httpd.Options{Options: front, Outlive: s.metrics.Outlive}, front
+	s.noteServers(o.Servers)
+	if s.replica != nil {
+		s.replica.join(&endpoint.Options, false)
+		s.replica.join(&programs, true)
+		endpoint.NewID, s.health.Cluster = s.replica.NewID, s.replica.health
+	}
+	s.endpoint = httpd.New(s.router, endpoint)
 	s.bridge = bridge.New(s.router, bridge.Options{
-		Options: front, Status: s.tools, ActiveOnly: c.BridgeActiveOnly, Log: s.calls,
+		Options: programs, Status: s.tools, ActiveOnly: c.BridgeActiveOnly, Log: s.calls,
 		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logsOf(agent) },
 		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
 	})
@@ -116,6 +131,10 @@ func (s *server) serve(ctx context.Context, l net.Listener, c *config.HTTP) erro
 	s.router.Start(s.Reaper())
 	s.router.HandshakeShared() // the first client finds them ready
 	defer s.router.Close()
+	if s.replica != nil {
+		s.replica.start(s)
+		defer s.replica.end()
+	}
 	defer s.endpoint.Close()
 	defer s.bridge.Close()
 	url := "http://" + l.Addr().String() + "/mcp"
@@ -123,8 +142,12 @@ func (s *server) serve(ctx context.Context, l net.Listener, c *config.HTTP) erro
 		url = "https://" + l.Addr().String() + "/mcp"
 	}
 	s.Log.Info("serving", zap.String("url", url))
-	cut, err := ops.Serve(ctx, h, l, ops.Ending{Health: s.health, Notice: c.DrainNotice, Wait: c.Drain,
-		Calls: func() int { return s.endpoint.Calls() + s.bridge.Calls() }, EndStreams: s.endpoint.EndStreams})
+	ending := ops.Ending{Health: s.health, Notice: c.DrainNotice, Wait: c.Drain,
+		Calls: func() int { return s.endpoint.Calls() + s.bridge.Calls() }, EndStreams: s.endpoint.EndStreams}
+	if s.replica != nil {
+		s.replica.drainWith(&ending)
+	}
+	cut, err := ops.Serve(ctx, h, l, ending)
 	s.Log.Info("ending", zap.Int("calls_cut_off", cut))
 	return err
 }

@@ -166,6 +166,12 @@ func Refusal(r *http.Request, status int, message string) []byte {
 	return body
 }
 
+// ErrorResponse returns the response to a request that failed before the bridge got it.
+func ErrorResponse(r *http.Request, code Code, message string) (status int, body []byte) {
+	body, _ = json.Marshal(failed{fail(code, message), correlationOf(r, "")}) // cannot fail
+	return code.status(), body
+}
+
 // writeJSON answers with a value as JSON. kept counts its bytes; it may be nil.
 func writeJSON(w http.ResponseWriter, status int, value any, kept *budget.Reader) {
 	text, err := encode(value)

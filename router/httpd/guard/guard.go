@@ -117,14 +117,20 @@ func (g *Guard) ProtectAs(body RefusalBody, next http.Handler) http.Handler {
 			why.write(w, r, body)
 			return
 		}
-		ctx := WithIdentity(r.Context(), id)
-		if !id.Expires.IsZero() { // the response must not continue for longer
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, invalidToken(expired))
-			defer cancel()
-		}
-		next.ServeHTTP(w, r.WithContext(ctx))
+		ServeAs(id, next, w, r)
 	}))
+}
+
+// ServeAs serves a request of a client with this identity. If its credential expires, the context
+// of the request has a deadline then.
+func ServeAs(id Identity, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	ctx := WithIdentity(r.Context(), id)
+	if !id.Expires.IsZero() { // the response must not continue for longer
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, invalidToken(expired))
+		defer cancel()
+	}
+	next.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // Open returns next behind the checks of host, origin and body, for what unauthenticated clients

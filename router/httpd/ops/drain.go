@@ -10,6 +10,8 @@ import (
 // An Ending says how a server shuts down. The zero value shuts down at once.
 type Ending struct {
 	Health *Health // answers 503 from the beginning; may be nil
+	// Begin is called at the beginning, and must not wait. It may be nil.
+	Begin func()
 	// Notice is how long requests are still accepted then, so that load balancers that ask Health
 	// now and then see it.
 	Notice time.Duration
@@ -54,6 +56,9 @@ func Serve(ctx context.Context, srv *http.Server, l net.Listener, e Ending) (cut
 func (e Ending) end(srv *http.Server) int {
 	if e.Health != nil {
 		e.Health.End()
+	}
+	if e.Begin != nil {
+		e.Begin()
 	}
 	time.Sleep(e.Notice)
 	closed := make(chan struct{})

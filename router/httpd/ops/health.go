@@ -2,6 +2,7 @@ package ops
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -39,6 +40,9 @@ func recoverable(st upstream.Status) bool { return st.State != upstream.Gone || 
 type Health struct {
 	// Known returns the servers that the answer to a request names; nil: none. It may be nil.
 	Known func(*http.Request) []upstream.Status
+	// Cluster returns the state of the cluster for the answer, and why clients should not be sent
+	// here because of it, or "". It may be nil.
+	Cluster func() (problem string, state any)
 
 	gateway Gateway
 	ending  atomic.Bool
@@ -55,6 +59,7 @@ type health struct {
 	OK      bool           `json:"ok"`
 	Problem string         `json:"problem,omitempty"`
 	Servers []serverHealth `json:"servers,omitzero"` // nil: the client may not know of them
+	Cluster any            `json:"cluster,omitempty"`
 }
 
 type serverHealth struct {
@@ -68,8 +73,13 @@ type serverHealth struct {
 // ServeHTTP implements http.Handler.
 func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	readOnly(func(w http.ResponseWriter, r *http.Request) {
-		problem := h.problem()
-		now, status := health{OK: problem == "", Problem: problem}, http.StatusOK
+		problem, cluster := h.problem(), any(nil)
+		if h.Cluster != nil {
+			why := ""
+			why, cluster = h.Cluster()
+			problem = cmp.Or(problem, why)
+		}
+		now, status := health{OK: problem == "", Problem: problem, Cluster: cluster}, http.StatusOK
 		if !now.OK {
 			status = http.StatusServiceUnavailable
 		}

@@ -121,7 +121,7 @@ func appendHead(dst []byte, method, uri, host string, from http.Header, length i
 	}
 	named := from["Connection"]
 	for name, values := range from {
-		if private[name] || !passes(name, named) {
+		if isPrivate(name) || !passes(name, named) {
 			continue
 		}
 		for _, value := range values {

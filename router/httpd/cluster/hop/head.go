@@ -73,7 +73,7 @@ type principal struct {
 	Path       string `json:"path,omitempty"`
 }
 
-var errHops = fmt.Errorf("the request was forwarded more than %d times", MaxHops)
+var errHops = errors.New("the request was forwarded too often")
 
 // encode returns the value of the header.
 func (h Head) encode() (string, error) {
@@ -139,22 +139,30 @@ func ReadHead(header http.Header) (Head, error) {
 
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
-// perHop are the headers that concern one connection (RFC 9110, 7.6.1), or that the receiver sets
-// itself. In canonical form.
-var perHop = map[string]bool{
-	"Connection": true, "Proxy-Connection": true, "Keep-Alive": true, "Te": true, "Trailer": true, "Transfer-Encoding": true,
-	"Upgrade": true, "Proxy-Authenticate": true, "Proxy-Authorization": true, "Content-Length": true, "Date": true,
+// isPerHop reports whether a header, in canonical form, concerns one connection (RFC 9110, 7.6.1), or
+// the receiver sets it itself.
+func isPerHop(name string) bool {
+	switch name {
+	case "Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding",
+		"Upgrade", "Proxy-Authenticate", "Proxy-Authorization", "Content-Length", "Date":
+		return true
+	}
+	return false
 }
 
-// private are headers of clients that the owner must not see or act on: what they stand for is in
-// the Head.
-var private = map[string]bool{
-	"Authorization": true, "Cookie": true, "Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Host": true, headerID: true,
+// isPrivate reports whether the owner must not see or act on a header of the client: what it stands
+// for is in the Head.
+func isPrivate(name string) bool {
+	switch name {
+	case "Authorization", "Cookie", "Idempotency-Key", "X-Idempotency-Key", "Expect", "Host", headerID:
+		return true
+	}
+	return false
 }
 
 // passes reports whether a header is passed on. named are the values of the header Connection.
 func passes(name string, named []string) bool {
-	if perHop[name] || strings.HasPrefix(name, prefix) {
+	if isPerHop(name) || strings.HasPrefix(name, prefix) {
 		return false
 	}
 	for _, line := range named {

@@ -1,0 +1,255 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/router/httpd/cluster/engine"
+	"toolman/router/httpd/cluster/hop"
+	"toolman/router/httpd/presence"
+)
+
+// Options configure a Cluster.
+type Options struct {
+	Engine  *engine.Engine
+	Peers   *hop.Identity
+	Replica string // ID of this replica, see NewReplica
+	Lease   engine.Lease
+	Idle    time.Duration // how long a session stays without requests; 0: 1 hour
+	// Free reports whether no server remembers anything of a caller. It may be nil.
+	Free func() bool
+	Log  *zap.Logger
+}
+
+// NewReplica returns the ID of a new replica: 8 random characters.
+func NewReplica() string { return strings.ToLower(rand.Text()[:8]) }
+
+const (
+	beatEvery = time.Second
+	beatTime  = 900 * time.Millisecond // for one answer of the engine
+	// pauseLimit is shorter than the lease: a replica that has run within this time has a lease.
+	pauseLimit  = 2500 * time.Millisecond
+	saveTime    = 250 * time.Millisecond // how long a response may wait until a record is stored
+	engineTime  = time.Second            // for other answers of the engine that a request waits for
+	askTime     = 250 * time.Millisecond // for the answers of all other replicas
+	probeTime   = 500 * time.Millisecond
+	patience    = 5 * time.Second // how long a request waits for an owner
+	maxForgiven = time.Minute     // how long a replica without a lease stays known while it answers
+)
+
+// A Cluster is this replica's part of a cluster. It is safe for use by many goroutines. It
+// implements presence.Keeper.
+type Cluster struct {
+	o      Options
+	client *hop.Client
+	keys   atomic.Pointer[keys] // nil until the cluster is joined
+	joined chan struct{}        // closed when keys are set
+	counts counts
+
+	began    time.Time
+	lastTick atomic.Int64 // time since began when the loop ran last
+	suspect  atomic.Bool  // this replica has not run for a while; its units may have another owner
+	engineUp atomic.Bool
+	draining atomic.Bool
+	open     atomic.Int64    // forwarded requests that are no streams
+	streams  context.Context // ends with EndStreams
+
+	endStreams context.CancelFunc
+	beating    sync.Mutex             // one Beat at a time
+	saving     sync.Mutex             // one saveAll at a time
+	hash       atomic.Pointer[string] // of the configuration
+
+	mu      sync.Mutex
+	members map[string]*member // guarded by mu: the other replicas, by ID
+	units   map[string]*unit   // guarded by mu: those that this replica owns
+	owners  owners             // guarded by mu: of units that others own
+}
+
+// New returns the part of a replica in a cluster. Run has to follow.
+func New(o Options) *Cluster {
+	o.Idle = cmp.Or(o.Idle, time.Hour)
+	if o.Free == nil {
+		o.Free = func() bool { return false }
+	}
+	c := &Cluster{o: o, client: hop.NewClient(o.Peers), joined: make(chan struct{}), began: time.Now(),
+		members: map[string]*member{}, units: map[string]*unit{}}
+	c.SetConfig(o.Lease.Config)
+	c.streams, c.endStreams = context.WithCancel(context.Background())
+	return c
+}
+
+// SetConfig sets the hash of the configuration that this replica has now.
+func (c *Cluster) SetConfig(hash string) { c.hash.Store(&hash) }
+
+func (c *Cluster) config() string { return *c.hash.Load() }
+
+// NewID returns the ID of a new legacy session of a caller, which begins on this replica.
+func (c *Cluster) NewID(who *presence.Caller) string {
+	k := c.keys.Load()
+	if k == nil {
+		return rand.Text() // nothing is served before the keys are there
+	}
+	id := rand.Text() + "." + c.o.Replica
+	return id + "." + k.tag(id, &who.Client.Principal)
+}
+
+// ttl is how long the engine keeps what is not renewed.
+func (c *Cluster) ttl() time.Duration { return c.o.Idle + c.o.Idle/4 + time.Minute }
+
+// Joined returns a channel that is closed when the replica has joined the cluster.
+func (c *Cluster) Joined() <-chan struct{} { return c.joined }
+
+// Run joins the cluster, however long that takes, and keeps the replica's lease until ctx ends.
+func (c *Cluster) Run(ctx context.Context) {
+	c.lastTick.Store(int64(time.Since(c.began)))
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	renewed := time.Now()
+	for {
+		c.tick(ctx)
+		if time.Since(renewed) > c.o.Idle/4 {
+			renewed = time.Now()
+			go c.renew(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// tick renews the lease and learns who else is there.
+func (c *Cluster) tick(ctx context.Context) {
+	if c.overdue() {
+		c.suspect.Store(true) // before lastTick: requests must not see neither
+	}
+	c.lastTick.Store(int64(time.Since(c.began)))
+	if c.keys.Load() == nil && !c.join(ctx) {
+		return
+	}
+	wasUp := c.engineUp.Load()
+	lost, err := c.beat(ctx)
+	if err != nil {
+		return
+	}
+	if c.suspect.Load() {
+		go c.verify(ctx)
+	}
+	if lost || !wasUp {
+		go c.saveAll(ctx, true)
+	} else {
+		go c.saveAll(ctx, false)
+	}
+}
+
+// overdue reports whether the loop has not run for so long that the lease may have ended.
+func (c *Cluster) overdue() bool {
+	return time.Since(c.began)-time.Duration(c.lastTick.Load()) > pauseLimit
+}
+
+// join gets the keys of the cluster. It reports whether the replica has them.
+func (c *Cluster) join(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, beatTime)
+	defer cancel()
+	key, err := c.o.Engine.Join(ctx)
+	if err != nil {
+		c.engineFails(err)
+		return false
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), beatTime)
+	defer cancel()
+	c.keys.Store(newKeys(key))
+	if _, err := c.beat(ctx); err != nil { // the members have to be known before anything is served
+		c.keys.Store(nil)
+		return false
+	}
+	close(c.joined)
+	c.o.Log.Info("joined the cluster", zap.String("replica", c.o.Replica), zap.Int("replicas", c.Status().Replicas))
+	return true
+}
+
+// beat renews the lease. It reports whether the engine has lost what this replica wrote.
+func (c *Cluster) beat(ctx context.Context) (lost bool, err error) {
+	c.beating.Lock()
+	defer c.beating.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, beatTime)
+	defer cancel()
+	lease := c.o.Lease
+	lease.Config = c.config()
+	lease.Draining = c.draining.Load()
+	began := time.Now()
+	all, lost, err := c.o.Engine.Beat(ctx, lease)
+	if errors.Is(err, engine.ErrRejoin) {
+		if _, err = c.o.Engine.Join(ctx); err == nil {
+			all, lost, err = c.o.Engine.Beat(ctx, lease)
+		}
+	}
+	if err != nil {
+		if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+			c.engineFails(err)
+		}
+		return false, err
+	}
+	c.counts.engineTime(time.Since(began))
+	if !c.engineUp.Swap(true) {
+		c.o.Log.Info("the cluster's engine answers")
+	}
+	c.update(all)
+	return lost, nil
+}
+
+// engineFails notes that the engine does not answer.
+func (c *Cluster) engineFails(err error) {
+	if c.engineUp.Swap(false) || c.counts.engineErrors.Add(1) == 1 {
+		c.o.Log.Error("the cluster's engine does not answer; sessions go on, but are not protected against the end of a replica", zap.NamedError("err", err))
+	}
+}
+
+// Drain says that the replica is about to end: it takes no new units, and gives away those without
+// anything under way. It returns when it has none left, or ctx ends.
+func (c *Cluster) Drain(ctx context.Context) {
+	c.draining.Store(true)
+	c.beat(ctx) // tells the others; if it fails they find out
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		for _, s := range c.kept("") {
+			s.Move()
+		}
+		c.dropEmpty(ctx, 0)
+		if len(c.unitNames()) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Forwarding returns the number of forwarded requests that wait for their answers, without streams.
+func (c *Cluster) Forwarding() int { return int(c.open.Load()) }
+
+// EndStreams ends the forwarded streams that stay open between calls.
+func (c *Cluster) EndStreams() { c.endStreams() }
+
+// Close gives up the lease. All sessions have to have ended. Run must have returned.
+func (c *Cluster) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	defer cancel()
+	for _, unit := range c.unitNames() {
+		c.o.Engine.Release(ctx, unit) // fails without the engine: the lease ends by itself then
+	}
+	c.o.Engine.Leave(ctx)
+	c.client.Close()
+}

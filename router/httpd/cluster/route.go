@@ -1,0 +1,330 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
+	"toolman/router/httpd/cluster/hop"
+	"toolman/router/httpd/presence"
+)
+
+type headKey struct{}
+
+// arrivedHead returns the Head of a request that another replica has forwarded.
+func arrivedHead(ctx context.Context) (hop.Head, bool) {
+	h, ok := ctx.Value(headKey{}).(hop.Head)
+	return h, ok
+}
+
+// Route returns the presence.Options.Route of a front.
+func (c *Cluster) Route(f Front) presence.Route {
+	return func(w http.ResponseWriter, r *http.Request, who *presence.Caller) bool {
+		keys := c.keys.Load()
+		if keys == nil || !c.awake(r.Context()) {
+			f.refuse(w, r, nil, failure{code: http.StatusServiceUnavailable, text: presence.ErrUnavailable.Error()})
+			return true
+		}
+		if h, ok := arrivedHead(r.Context()); ok {
+			return c.arrived(w, r, &h)
+		}
+		q := c.requestOf(f, keys, w, r, who)
+		switch {
+		case q.unit == "" && !q.begins:
+			return false
+		case q.unit == "":
+			return c.draining.Load() && q.handOver()
+		case c.owns(q.unit):
+			return false
+		}
+		return q.send()
+	}
+}
+
+// awake waits until it is sure that this replica still has its units. It reports false if that takes
+// too long.
+func (c *Cluster) awake(ctx context.Context) bool {
+	for began := time.Now(); c.suspect.Load() || c.overdue(); {
+		if time.Since(began) > patience || !wait(ctx, 10*time.Millisecond) {
+			return false
+		}
+	}
+	return true
+}
+
+// wait waits for a while. It reports false if ctx ended before.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// A request is one that a client has sent to this replica.
+type request struct {
+	*Cluster
+	f      Front
+	w      http.ResponseWriter
+	r      *http.Request
+	who    *presence.Caller
+	unit   string // "": every replica can serve it
+	begins bool   // it begins a legacy session
+	legacy bool   // unit is that of a legacy session
+	birth  string // where that began
+	body   []byte // once it is read
+}
+
+// requestOf finds out which unit a request belongs to. Only its header counts; if the message does
+// not agree with it, the front refuses the request, wherever that is.
+func (c *Cluster) requestOf(f Front, keys *keys, w http.ResponseWriter, r *http.Request, who *presence.Caller) *request {
+	q := &request{Cluster: c, f: f, w: w, r: r, who: who}
+	id := r.Header.Get(httpheader.Session)
+	switch {
+	case f.Bridge:
+		if !c.free(who) {
+			q.unit = keys.unitOf("", who)
+		}
+	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
+		q.unit = keys.unitOf("", who)
+	case id != "":
+		if c.owns(id) {
+			q.unit = id // as in most cases; the front compares the caller
+			break
+		}
+		ok := false
+		if q.birth, ok = keys.birthplace(id, who); ok {
+			q.unit, q.legacy = keys.unitOf(id, who), true
+		}
+	case who.Client.Principal.ClientID != "":
+		q.unit = keys.unitOf("", who)
+	default:
+		q.begins = true
+	}
+	return q
+}
+
+// free reports whether every replica can serve the calls of programs of a caller.
+func (c *Cluster) free(who *presence.Caller) bool {
+	return c.o.Free() && who.Client.Principal.ClientID == ""
+}
+
+// read reads the body of the request, once.
+func (q *request) read() error {
+	if q.body != nil || q.r.Body == nil {
+		return nil
+	}
+	body := q.who.Client.Account.Reader(q.r.Body)
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err == nil {
+		q.body = text
+	}
+	return err
+}
+
+// here lets this replica serve the request.
+func (q *request) here() bool {
+	if q.body != nil {
+		q.r.Body = io.NopCloser(bytes.NewReader(q.body))
+	}
+	return false
+}
+
+// send forwards the request to the owner of its unit, until one has served it. It reports false if
+// this replica has become the owner.
+func (q *request) send() (served bool) {
+	dead, repeated, pause, ctx := "", false, time.Millisecond, q.r.Context()
+	for began := time.Now(); ; {
+		owner, err := q.resolve(dead)
+		if err == nil && owner == q.o.Replica {
+			return q.here()
+		}
+		if err == nil {
+			err = q.read()
+		}
+		if err != nil {
+			q.refuse(err)
+			return true
+		}
+		m := q.member(owner)
+		if m == nil { // it has died, or joined, just now
+			if time.Since(began) > patience {
+				q.refuse(presence.ErrUnavailable)
+				return true
+			}
+			q.unlearn(q.unit)
+			if _, err := q.beat(ctx); err != nil || q.member(owner) == nil {
+				dead = owner
+			}
+			continue
+		}
+		res := q.forward(m)
+		switch {
+		case res.Misdirected:
+			q.unlearn(q.unit)
+			if q.birth == owner {
+				q.birth = ""
+			}
+			if res.Owner != "" && res.Owner != owner {
+				q.learn(q.unit, res.Owner)
+			} else if !wait(ctx, 10*time.Millisecond) {
+				return true
+			}
+		case res.Err == nil || ctx.Err() != nil || q.staysOpen() && q.streams.Err() != nil:
+			return true
+		case res.Refused:
+			q.bury(owner)
+			dead = owner
+		case !res.Sent: // nobody takes over the unit as long as its owner's lease lasts
+			if !wait(ctx, pause) {
+				return true
+			}
+			pause = min(2*pause, 100*time.Millisecond)
+		case !res.Began && !repeated && q.f.repeats(q.r, q.body):
+			repeated = true
+		default:
+			q.broken(owner, &res)
+			return true
+		}
+		if time.Since(began) > patience {
+			q.refuse(errUnreachable)
+			return true
+		}
+	}
+}
+
+// errUnreachable says that an owner cannot be reached, though its lease lasts.
+var errUnreachable = errors.New("the replica that has the session cannot be reached now; nothing was done, try again later")
+
+// resolve returns the owner of the request's unit.
+func (q *request) resolve(dead string) (owner string, err error) {
+	if owner := q.known(q.unit, q.birth); owner != "" && owner != dead {
+		return owner, nil
+	}
+	if !q.draining.Load() {
+		return q.claim(q.r.Context(), q.unit, dead, q.legacy)
+	}
+	ctx, cancel := context.WithTimeout(q.r.Context(), engineTime)
+	defer cancel()
+	if owner, err = q.o.Engine.Owner(ctx, q.unit); err == nil && q.member(owner) != nil {
+		return owner, nil
+	}
+	if m := q.successor(); m != nil {
+		return m.ID, nil
+	}
+	return "", errNoTaker
+}
+
+// forward forwards the request to a replica.
+func (q *request) forward(m *member) hop.Result {
+	head := q.f.Identify(q.r)
+	head.From, head.To, head.Unit, head.Hops = q.o.Replica, m.ID, q.unit, 1
+	began, ctx := time.Now(), m.ctx
+	if q.staysOpen() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(m.ctx)
+		defer cancel()
+		defer context.AfterFunc(q.streams, cancel)()
+	} else {
+		q.open.Add(1)
+		defer q.open.Add(-1)
+	}
+	res := q.client.Forward(ctx, q.w, q.r, q.body, m.Address, head)
+	if res.Err == nil && !res.Misdirected {
+		q.counts.forwarded(q.legacy, time.Since(began))
+	}
+	return res
+}
+
+// staysOpen reports whether the request is for a stream.
+func (q *request) staysOpen() bool {
+	return !q.f.Bridge && (q.r.Method == http.MethodGet || q.r.Header.Get(httpheader.Method) == string(mcpwire.Listen))
+}
+
+// handOver lets another replica begin a session, since this one is ending.
+func (q *request) handOver() (served bool) {
+	m := q.successor()
+	if m == nil || q.read() != nil {
+		return q.here()
+	}
+	res := q.forward(m)
+	if res.Err != nil && !res.Began && !res.Sent {
+		return q.here()
+	}
+	if res.Err != nil {
+		q.broken(m.ID, &res)
+	}
+	return true
+}
+
+// broken ends the response to a request whose owner is gone.
+func (q *request) broken(owner string, res *hop.Result) {
+	q.counts.broken.Add(1)
+	q.o.Log.Warn("a forwarded request was broken off", zap.String("replica", owner), zap.NamedError("err", res.Err))
+	why := failure{ran: true, text: "the replica of toolman that had this request is gone; it may have been carried out: check before you repeat it"}
+	switch {
+	case !res.Began:
+		q.f.refuse(q.w, q.r, q.body, why)
+	case res.Events:
+		if event := q.f.event(q.r, q.body, why); event != nil {
+			q.w.Write(event) // fails only if the client has disconnected
+			http.NewResponseController(q.w).Flush()
+		}
+	default:
+		panic(http.ErrAbortHandler) // the client sees that the response is not whole
+	}
+}
+
+// refuse answers a request that was not carried out.
+func (q *request) refuse(err error) {
+	status := http.StatusServiceUnavailable
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		status = http.StatusRequestEntityTooLarge
+	}
+	q.f.refuse(q.w, q.r, q.body, failure{code: status, text: err.Error()})
+}
+
+// arrived decides about a request that another replica has forwarded: it is served here if this
+// replica owns its unit, or can become the owner.
+func (c *Cluster) arrived(w http.ResponseWriter, r *http.Request, h *hop.Head) (served bool) {
+	if h.Unit == "" || c.owns(h.Unit) {
+		return false
+	}
+	owner := ""
+	if !c.draining.Load() && c.engineUp.Load() {
+		owner, _ = c.claim(r.Context(), h.Unit, "", true)
+	}
+	if owner == c.o.Replica {
+		return false
+	}
+	hop.Misdirect(w, owner)
+	return true
+}
+
+// Handler serves what other replicas send: requests of clients with serve, which gets the Head, and
+// the requests of the replicas themselves.
+func (c *Cluster) Handler(serve func(w http.ResponseWriter, r *http.Request, h *hop.Head)) func(http.ResponseWriter, *http.Request, hop.Head) {
+	return func(w http.ResponseWriter, r *http.Request, h hop.Head) {
+		switch r.URL.Path {
+		case pathAlive:
+			w.WriteHeader(http.StatusNoContent)
+		case pathOwns:
+			status := http.StatusNotFound
+			if c.awake(r.Context()) && c.owns(r.URL.Query().Get("unit")) {
+				status = http.StatusNoContent
+			}
+			w.WriteHeader(status)
+		default:
+			serve(w, r.WithContext(context.WithValue(r.Context(), headKey{}, h)), &h)
+		}
+	}
+}
