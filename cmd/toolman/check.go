@@ -29,7 +29,8 @@ times its start_timeout, and shows on standard error how they start.
 
 It prints what each server is and how long its start took, names that collide or that
 clients may reject, what tools.lock holds back, what toolsets leave out, patterns that match
-nothing, and what the list of active tools costs a model. Problems are marked with !. The
+nothing, and what the list of active tools costs a model. With [cluster] it joins the
+engine, and names the servers that keep state in each replica. Problems are marked with !. The
 exit code is 0 without problems, 1 with problems, and 2 if the configuration cannot be used.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,12 +44,14 @@ exit code is 0 without problems, 1 with problems, and 2 if the configuration can
 
 // check starts every server once and prints a report.
 func check(ctx context.Context, f *engine.Flags, out io.Writer, asJSON bool) error {
+	f.Cluster = true
 	c, r, err := f.Check(ctx)
 	if err != nil {
 		return err
 	}
 	found := report.New(c, r.Router)
 	r.Close()
+	found.AddCluster(ctx, c)
 	hint := "see what is marked with ! above"
 	if asJSON {
 		_, err = out.Write(cli.IndentedJSON(found))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"net"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"toolman/cmd/internal/config"
+	"toolman/fixtures/valkey"
+	"toolman/router/httpd/cluster/engine"
 )
 
 const clusterFolder = "deploy/cluster"
@@ -316,5 +319,64 @@ func TestTheComposeFileFitsTogether(t *testing.T) {
 	if err != nil || !strings.Contains(string(balancer), "dynamic a toolman "+portOf(t, conf.HTTP.Listen)) || !strings.Contains(string(balancer), "lb_policy round_robin") ||
 		!slices.Equal(proxy.Ports, []string{"127.0.0.1:8900:8900"}) || !slices.Contains(proxy.Networks, replica.Networks[0]) {
 		t.Errorf("the proxy does not reach the replicas (%v)", err)
+	}
+}
+
+// A replica can do all that it does with the rights of the example, and nothing to other keys.
+func TestTheRightsOfTheEnginesUserAreEnough(t *testing.T) {
+	const password = "the password"
+	acl, err := os.ReadFile(clusterFolder + "/valkey.acl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "users.acl")
+	text := strings.Replace(string(acl), "#HASH", fmt.Sprintf("#%x", sha256.Sum256([]byte(password))), 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := valkey.Start(t, "--aclfile", file)
+	open := func(name, replica string) *engine.Engine {
+		e, err := engine.Open(engine.Options{URL: "valkey://toolman:" + password + "@" + s.Addr, Name: name, Secrets: [][]byte{[]byte(strings.Repeat("s", 32))}, Replica: replica})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(e.Close)
+		return e
+	}
+	ctx := t.Context()
+	if _, err := open("other", "aaaaaaaa").Join(ctx); err == nil || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("another cluster: %v", err)
+	}
+	e := open("toolman", "bbbbbbbb")
+	for _, do := range []struct {
+		name string
+		f    func() error
+	}{
+		{"Join", func() error { _, err := e.Join(ctx); return err }},
+		{"Beat", func() error { _, _, err := e.Beat(ctx, engine.Lease{Address: "a:1"}); return err }},
+		{"Claim", func() error { _, _, err := e.Claim(ctx, "u", "", time.Minute); return err }},
+		{"Owner", func() error { _, err := e.Owner(ctx, "u"); return err }},
+		{"Put", func() error { _, err := e.Put(ctx, "u", "k", []byte("r"), time.Minute); return err }},
+		{"Get", func() error { _, err := e.Get(ctx, "k"); return err }},
+		{"Renew", func() error { _, err := e.Renew(ctx, []string{"u"}, []string{"k"}, time.Minute); return err }},
+		{"Yield", func() error { return e.Yield(ctx, "u", "cccccccc", time.Minute) }},
+		{"Claim of a dead one", func() error { _, _, err := e.Claim(ctx, "u", "cccccccc", time.Minute); return err }},
+		{"Release", func() error { return e.Release(ctx, "u") }},
+		{"Forget", func() error { return e.Forget(ctx, "u", "k", true) }},
+		{"SetDocument", func() error { _, err := e.SetDocument(ctx, "d", []byte("t"), 0); return err }},
+		{"Document", func() error { _, _, err := e.Document(ctx, "d"); return err }},
+		{"Take", func() error { _, err := e.Take(ctx, "b", 1, 1, 1); return err }},
+		{"Policy", func() error {
+			policy, err := e.Policy(ctx)
+			if err == nil && policy != "noeviction" {
+				err = fmt.Errorf("the policy is %q", policy)
+			}
+			return err
+		}},
+		{"Leave", func() error { return e.Leave(ctx) }},
+	} {
+		if err := do.f(); err != nil {
+			t.Errorf("%s: %v", do.name, err)
+		}
 	}
 }

@@ -115,6 +115,7 @@ func TestEnginesOfACluster(t *testing.T) {
 		`engine = "valkeys://u:hidden@v?addr=w:1&db=3"`:             "what follows the ? cannot be used",
 		"engine = \"valkeys://v\"\nengine_ca = \"ca.pem\"":          "",
 		"engine = \"valkey://localhost\"\nengine_ca = \"ca.pem\"":   "t.toml:3: engine_ca is for an engine with TLS, and engine is valkey://; take it out, or write valkeys:// in engine",
+		`engine = "valkeys://v/first"`:                              "its path is not the number of a database",
 		`engine = "valkeys://"`:                                     "no host that can be read",
 		`engine = "unix:///hidden"`:                                 "does not begin with valkeys://",
 		`engine = "hidden"`:                                         "does not begin with valkeys://",

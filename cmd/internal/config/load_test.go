@@ -119,6 +119,10 @@ func TestEveryKeyIsRead(t *testing.T) {
 			withoutLines(c.Rules)
 			inOrder(c.HTTP.Tokens)
 			withoutDangerLines(t, c.Dangers)
+			if c.Cluster.Line == 0 {
+				t.Error("the engine has no line")
+			}
+			c.Cluster.Line = 0
 			want := &Config{
 				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Beside: filepath.Join(dir, "every-key."+format),
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"reflect"
 	"syscall"
 
 	"go.uber.org/zap"
@@ -60,7 +59,7 @@ func (s *server) reload(at setup.Location) error {
 	if s.access.Load().guard.Authenticates() && !next.guard.Authenticates() {
 		return errors.New("the new file disables authentication; restart toolman to apply it")
 	}
-	if !reflect.DeepEqual(c.Cluster, s.cluster) {
+	if !c.Cluster.Equal(s.cluster) {
 		s.Log.Warn("[cluster] has changed; restart toolman to apply it", zap.String("config", at.Path))
 	}
 	o.PolicyOf, o.Trace = next.policyOf, s.router.Trace

@@ -20,6 +20,9 @@ func (rep *Report) Print(out io.Writer) error {
 	if rep.Mode != "" {
 		fmt.Fprintf(out, "activation_mode is %q for every client\n", rep.Mode)
 	}
+	if rep.Cluster != nil {
+		fmt.Fprintf(out, "cluster %s: the engine is %s\n", rep.Cluster.Name, rep.Cluster.Engine)
+	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tERA\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")

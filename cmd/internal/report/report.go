@@ -26,6 +26,7 @@ type Report struct {
 	Config   string   `json:"config"`
 	Why      string   `json:"why"`                       // why this file was chosen
 	Mode     string   `json:"activation_mode,omitempty"` // if it is fixed
+	Cluster  *cluster `json:"cluster,omitempty"`
 	Servers  []server `json:"servers"`
 	Problems []string `json:"problems"` // what makes OK false
 	Notes    []string `json:"notes"`    // what does not

@@ -149,6 +149,10 @@ func (p pair) check(t *testing.T) {
 		for i := range c.Toolsets {
 			c.Toolsets[i].Line = 0
 		}
+		if c.Cluster != nil {
+			of := *c.Cluster
+			of.Line, c.Cluster = 0, &of
+		}
 		c.HTTP.Tokens = append([]config.Token(nil), c.HTTP.Tokens...)
 		for i := range c.HTTP.Tokens {
 			c.HTTP.Tokens[i].Line = 0

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ type Settings struct {
 	Secrets         [][]byte // at least one, each of 32 bytes or more; the first makes, all are accepted
 	Name            string   // replicas of one name are one gateway
 	Listen          string   // host:port for the other replicas
+	Line            int      // of Engine in the file
 	Advertise       string   // host:port where they find it. The port is 0 if that of Listen is and there is no other
 }
 
@@ -42,6 +44,7 @@ func Read(root table.Table, r *reference.Resolver, used bool) *Settings {
 	}
 	d := reader{Table: t, resolver: r, used: used}
 	s := &Settings{
+		Line:            t.LineOf("engine"),
 		EnginePlaintext: t.Bool("engine_plaintext", false),
 		EngineCA:        t.Filled("engine_ca", `"valkey-ca.pem"`, "name a file of certificates in PEM form, or leave it out"),
 		Name:            name(t),
@@ -57,6 +60,16 @@ func Read(root table.Table, r *reference.Resolver, used bool) *Settings {
 		s.EngineCA = sc.Absolute(sc.Expand(s.EngineCA))
 	}
 	return s
+}
+
+// Equal reports whether two tables say the same, wherever they stand in the file.
+func (s *Settings) Equal(other *Settings) bool {
+	if s == nil || other == nil {
+		return s == other
+	}
+	a, b := *s, *other
+	a.Line, b.Line = 0, 0
+	return reflect.DeepEqual(a, b)
 }
 
 // Variables returns the variables that hold secrets of the table, or parts of them.
@@ -200,6 +213,9 @@ func (e engineURL) check(p *source.Problems, plaintext bool) (problem, hint stri
 	u, err := url.Parse("//" + e.rest)
 	if err != nil || u.Hostname() == "" || u.Fragment != "" {
 		return "it has no host that can be read", instead
+	}
+	if database := strings.TrimPrefix(u.Path, "/"); strings.Trim(database, "0123456789") != "" {
+		return "its path is not the number of a database", instead
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if query.Has("skip_verify") {
