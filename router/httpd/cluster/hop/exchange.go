@@ -16,8 +16,10 @@ import (
 // takes that much even if the peer does not read. A peer may answer before it has read a longer one.
 const maxAtOnce = 64 << 10
 
-// lastWords is how long a peer that does not read on may take to say why.
-const lastWords = time.Second
+const (
+	lastWords = time.Second           // how long a peer that does not read on may take to say why
+	written   = 10 * time.Millisecond // how long the end of a body may take after its response
+)
 
 // buffers hold requests, and parts of responses.
 var buffers httpbody.Pool
@@ -94,7 +96,7 @@ func (x *exchange) end(whole bool) {
 		select {
 		case err := <-x.writing:
 			whole, x.writing = err == nil, nil
-		default:
+		case <-time.After(written): // the peer has answered before it has read all
 			whole = false
 		}
 	}

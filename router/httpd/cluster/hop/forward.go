@@ -45,7 +45,7 @@ func (c *Client) Forward(ctx context.Context, w http.ResponseWriter, r *http.Req
 	defer cancel(nil)
 	defer context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })()
 
-	room := readBuffer
+	room := 4 << 10
 	if len(body) <= maxAtOnce {
 		room += len(body)
 	}
