@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	client "github.com/valkey-io/valkey-go"
+
 	"toolman/fixtures/valkey"
 )
 
@@ -39,6 +41,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"rediss://toolman:s3cr3tpw@valkey/zero", nil, "database"},
 		{"rediss://toolman:s3cr3tpw@", nil, "host"},
 		{"rediss://toolman:s3cr3tpw@valkey:port", nil, "cannot be read"},
+		{"rediss://toolman:s3cr3tpw@valkey?addr=%zz:1", nil, "cannot be read"},
+		{"rediss://toolman:s3cr3tpw@valkey#0", nil, "cannot be read"},
 		{"unix:///s3cr3tpw", nil, "rediss://"},
 		{"toolman:s3cr3tpw@valkey", nil, "not a URL"},
 		{"", nil, "not a URL"},
@@ -78,6 +82,26 @@ func TestURL(t *testing.T) {
 			o.ForceSingleClient != (len(o.InitAddress) == 1) || (o.TLSConfig != nil) != (o.Sentinel.TLSConfig != nil) {
 			t.Errorf("%s: %+v, %v", test.url, o, err)
 		}
+	}
+}
+
+// TestPlaintextPrimary has a Sentinel on this machine name a primary on another one.
+func TestPlaintextPrimary(t *testing.T) {
+	url := "redis://localhost:26379?master_set=mymaster"
+	o, _, err := parse(Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.DialCtxFn(soon(t), "192.0.2.1:6379", &o.Dialer, nil); err == nil || !strings.Contains(err.Error(), "engine_plaintext") {
+		t.Error(err)
+	}
+	if o, _, err = parse(Options{URL: url, Plaintext: true}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := o.DialCtxFn(ctx, "192.0.2.1:6379", &o.Dialer, nil); err == nil || strings.Contains(err.Error(), "engine_plaintext") {
+		t.Error(err)
 	}
 }
 
@@ -138,6 +162,28 @@ func TestEngineHangs(t *testing.T) {
 	s.Resume()
 	eventually(t, "it answers", func() bool { _, err := a.Get(soon(t), "key"); return err == nil })
 	eventually(t, "nothing waits", func() bool { return len(a.calls) == 0 })
+}
+
+// TestGivenUp has the library not send a command of a caller that does not wait any more: it could
+// overtake the caller's next one.
+func TestGivenUp(t *testing.T) {
+	s := valkey.Start(t)
+	a := joined(t, s.URL, "aaaaaaaa", func(o *Options) { o.Lease = time.Minute })
+	put(t, a, "unit", "key", "record")
+	caller, cancel := context.WithCancel(context.Background())
+	_, err := run(caller, a, func(ctx context.Context, c client.Client) (int64, error) {
+		cancel()
+		err := c.Do(ctx, c.B().Flushall().Build()).Error()
+		if !errors.Is(err, context.Canceled) || mayHaveRun(ctx, err) {
+			t.Errorf("the command's error is %v", err)
+		}
+		return 0, err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	eventually(t, "the library has returned", func() bool { return len(a.calls) == 0 })
+	wantRecord(t, a, "key", "record")
 }
 
 // TestRights gives the engine's user the rights that the package's documentation lists, and no more.

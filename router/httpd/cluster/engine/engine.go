@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +167,8 @@ func (e *Engine) drop(client valkey.Client) {
 }
 
 // run calls f, which talks to the engine, and returns what f does. It does not wait for f longer
-// than ctx allows. The library alone would: while it connects, and when its queue is full.
+// than ctx allows. The library alone would: while it connects, and when its queue is full. When ctx
+// has ended, f sends nothing more: it could overtake what the caller does next.
 func run[T any](ctx context.Context, e *Engine, f func(context.Context, valkey.Client) (T, error)) (T, error) {
 	var none T
 	if e.life.Err() != nil {
@@ -184,8 +186,9 @@ func run[T any](ctx context.Context, e *Engine, f func(context.Context, valkey.C
 	done := make(chan result, 1)
 	go func() {
 		defer func() { <-e.calls }()
-		ctx, cancel := context.WithTimeout(e.life, longestCall)
+		long, cancel := context.WithTimeout(e.life, longestCall)
 		defer cancel()
+		ctx := unhurried{long, ctx}
 		client, err := e.connect(ctx)
 		if err != nil {
 			done <- result{err: err}
@@ -207,6 +210,15 @@ func run[T any](ctx context.Context, e *Engine, f func(context.Context, valkey.C
 		return none, e.clean.error(ctx.Err())
 	}
 }
+
+// An unhurried context lets the library wait for the answer of a command after the caller has gone,
+// to know whether it was carried out. The library asks for the error before it sends a command.
+type unhurried struct {
+	context.Context
+	caller context.Context
+}
+
+func (u unhurried) Err() error { return cmp.Or(u.Context.Err(), u.caller.Err()) }
 
 // milliseconds is a TTL as commands have it.
 func milliseconds(d time.Duration) (int64, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -51,8 +52,8 @@ func (c cleaner) error(err error) error {
 		return fmt.Errorf("engine: %w", context.Canceled)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("engine: no answer in time: %w", context.DeadlineExceeded)
-	case errors.Is(err, valkey.ErrClosing):
-		return errors.New("engine: the connection was closed")
+	case errors.Is(err, valkey.ErrClosing), errors.Is(err, io.EOF):
+		return errors.New("engine: it has closed the connection")
 	}
 	text, _, _ := strings.Cut(err.Error(), ", with args beginning with")
 	text = "engine: " + sanitize.Cut(c.hide.Replace(text), 300)
@@ -71,9 +72,13 @@ func isReadOnly(err error) bool {
 	return ok && strings.Contains(reply.Error(), "READONLY")
 }
 
-// mayHaveRun reports whether the engine may have carried out a command that has failed.
-func mayHaveRun(err error) bool {
+// mayHaveRun reports whether the engine may have carried out a command that has failed: not if it
+// has said so, nobody has listened, or the caller had gone before.
+func mayHaveRun(ctx context.Context, err error) bool {
 	if _, ok := valkey.IsValkeyErr(err); ok || err == nil {
+		return false
+	}
+	if u, ok := ctx.(unhurried); ok && u.Context.Err() == nil && err == u.caller.Err() {
 		return false
 	}
 	var op *net.OpError

@@ -23,7 +23,7 @@ func (e *Engine) write(ctx context.Context, script *valkey.Lua, keys []string, a
 	args = append([]string{e.base, e.replica}, args...)
 	return run(ctx, e, func(ctx context.Context, c valkey.Client) (o outcome, err error) {
 		e.writes.begin()
-		defer func() { e.writes.end(o.wrote || mayHaveRun(err)) }()
+		defer func() { e.writes.end(o.wrote || mayHaveRun(ctx, err)) }()
 		reply, err := script.Exec(ctx, c, keys, args).ToArray()
 		if err != nil {
 			return o, err
@@ -92,7 +92,8 @@ func (e *Engine) Yield(ctx context.Context, unit, to string, ttl time.Duration) 
 }
 
 // Put stores the record of a session if this replica owns the session's unit, or nobody alive does;
-// this replica is the owner then. It returns the owner: if that is another, nothing was stored.
+// this replica is the owner then. It returns the owner: if that is another, nothing was stored. Of
+// two calls at a time for a key, either may be the last.
 func (e *Engine) Put(ctx context.Context, unit, key string, record []byte, ttl time.Duration) (owner string, err error) {
 	k, err := e.joined()
 	if err != nil {

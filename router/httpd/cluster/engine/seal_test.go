@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	client "github.com/valkey-io/valkey-go"
 
 	"toolman/fixtures/valkey"
 )
@@ -97,6 +100,26 @@ func TestRotation(t *testing.T) {
 	}
 	if join(t, joined(t, s.URL, "cccccccc", with(secretB))) != key {
 		t.Error("another key")
+	}
+}
+
+func TestSwap(t *testing.T) {
+	s := valkey.Start(t)
+	a := joined(t, s.URL, "aaaaaaaa")
+	sealed := s.Command("GET", "{toolman:test}:k")
+	swap := func(old, sealed string) bool {
+		t.Helper()
+		swapped, err := run(soon(t), a, func(ctx context.Context, c client.Client) (bool, error) { return a.swap(ctx, c, old, sealed) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return swapped
+	}
+	if swap("other", "new") || s.Command("GET", "{toolman:test}:k") != sealed {
+		t.Error("a key that another replica has sealed was replaced")
+	}
+	if !swap(sealed, "new") || s.Command("GET", "{toolman:test}:k") != "new" {
+		t.Error("the key was not replaced")
 	}
 }
 

@@ -37,7 +37,10 @@ func parse(o Options) (valkey.ClientOption, string, error) {
 	user, password, _ := strings.Cut(login, ":")
 	user, password = unescape(user), unescape(password)
 	u, err := url.Parse("//" + rest)
-	if err != nil {
+	if err == nil {
+		_, err = url.ParseQuery(u.RawQuery)
+	}
+	if err != nil || u.Fragment != "" {
 		return fail("the URL cannot be read after the password; write for example rediss://USER:PASSWORD@HOST:6379/0?addr=HOST2:6379")
 	}
 	option := valkey.ClientOption{
