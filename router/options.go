@@ -60,6 +60,7 @@ type Options struct {
 	Trace        *trace.Writer  // nil: no trace
 	Audit        *audit.Writer  // nil: no audit log
 	Run          string         // name of this run in the audit log
+	Replica      string         // ID of this replica of a cluster; "": there is none
 	// Signalled is done when a signal asks toolman to end. Servers then have less time to end. It
 	// may be nil.
 	Signalled context.Context

@@ -85,7 +85,7 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
 	r.sessionEnv = &session.Env{Version: o.Version, Context: ctx,
 		Builtin: &builtin.Settings{Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf, Host: adapter{r}},
-		Signer:  input.NewSigner(), Pool: &r.pool, Host: adapter{r},
+		Signer:  input.NewSigner(o.Replica), Pool: &r.pool, Host: adapter{r},
 		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
 	r.clients.Idle = o.ClientIdle
 	r.catalog.Store(r.buildCatalog(nil))

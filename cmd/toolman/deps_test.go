@@ -104,7 +104,7 @@ router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httph
 router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
-router/httpd/cluster: jsonrpc mcpwire mcpwire/httpbody mcpwire/httpheader router/budget router/httpd/bridge router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/presence
+router/httpd/cluster: jsonrpc mcpwire mcpwire/httpbody mcpwire/httpheader router/apps router/budget router/httpd/bridge router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/presence router/input
 router/httpd/cluster/engine: mcpwire/sanitize
 router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
 router/httpd/guard: mcpwire/sanitize router/budget

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -54,15 +55,42 @@ var stateText = base64.RawURLEncoding.Strict()
 // A Signer signs request states and verifies them. A router has one Signer with a random key, so
 // states from before a restart are invalid.
 type Signer struct {
-	key  [sha256.Size]byte
-	seed maphash.Seed
+	key    [sha256.Size]byte
+	seed   maphash.Seed
+	prefix string // of the texts of states
 }
 
-// NewSigner returns a Signer with a random key.
-func NewSigner() *Signer {
-	s := &Signer{seed: maphash.MakeSeed()}
+// NewSigner returns a Signer with a random key. replica is the ID of this replica of a cluster, or "":
+// states contain it, so that another replica can find out whose they are with [StateReplica].
+func NewSigner(replica string) *Signer {
+	s := &Signer{seed: maphash.MakeSeed(), prefix: statePrefix(replica)}
 	rand.Read(s.key[:]) // does not fail
 	return s
+}
+
+// replicaState begins the states of a replica, followed by its ID and a dot.
+const replicaState = "tm1."
+
+func statePrefix(replica string) string {
+	if replica == "" {
+		return ""
+	}
+	return replicaState + replica + "."
+}
+
+// StateReplica returns the ID of the replica that has issued the request state in a message; "" if
+// none has.
+func StateReplica(m *jsonrpc.Message) string {
+	state, err := m.Param("requestState")
+	if err != nil || !state.Present() || !m.IsString(state) {
+		return ""
+	}
+	rest, ours := bytes.CutPrefix(m.Text(state), []byte(replicaState))
+	replica, _, whole := bytes.Cut(rest, []byte("."))
+	if !ours || !whole {
+		return ""
+	}
+	return string(replica)
 }
 
 // A RequestHash identifies what a request asks for: its method, its target, and every byte of its
@@ -93,7 +121,7 @@ func (s *Signer) signState(st requestState, about RequestHash, who budget.Princi
 	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
 	raw = append(raw, st.handle[:]...)
 	raw = binary.BigEndian.AppendUint64(raw, uint64(st.expires))
-	return stateText.EncodeToString(s.sign(raw, raw, about, who))
+	return s.prefix + stateText.EncodeToString(s.sign(raw, raw, about, who))
 }
 
 // sign appends the signature of a state to dst. The state is valid only for one principal.
@@ -109,7 +137,8 @@ func (s *Signer) sign(dst, plain []byte, about RequestHash, who budget.Principal
 // for this request and this principal. The caller must check whether the state has expired.
 func (s *Signer) verifyState(text []byte, about RequestHash, who budget.Principal) (st requestState, ok bool) {
 	var raw [stateBytes]byte
-	if len(text) != stateText.EncodedLen(stateBytes) {
+	text, ours := bytes.CutPrefix(text, []byte(s.prefix))
+	if !ours || len(text) != stateText.EncodedLen(stateBytes) {
 		return st, false
 	}
 	if _, err := stateText.Decode(raw[:], text); err != nil {

@@ -15,7 +15,7 @@ import (
 var alice = budget.Principal{Issuer: "https://login.example.com", Subject: "alice"}
 
 func TestAStateIsReadBack(t *testing.T) {
-	s := NewSigner()
+	s := NewSigner("")
 	for _, want := range []requestState{{}, {stateRepeat, handle{}, 0}, {stateResume, newHandle(), int64(time.Hour)}, {stateResume, newHandle(), -1}} {
 		text := s.signState(want, 7, alice)
 		got, ok := s.verifyState([]byte(text), 7, alice)
@@ -28,7 +28,7 @@ func TestAStateIsReadBack(t *testing.T) {
 		if _, ok := s.verifyState([]byte(text), 8, alice); ok {
 			t.Error("the state is good for another subject")
 		}
-		if _, ok := NewSigner().verifyState([]byte(text), 7, alice); ok {
+		if _, ok := NewSigner("").verifyState([]byte(text), 7, alice); ok {
 			t.Error("the state is good for another toolman")
 		}
 	}
@@ -36,7 +36,7 @@ func TestAStateIsReadBack(t *testing.T) {
 
 // Everything that makes a request another one makes its subject another one.
 func TestWhatARequestIsAbout(t *testing.T) {
-	s := NewSigner()
+	s := NewSigner("")
 	a, b := &catalog.Source{Name: "a"}, &catalog.Source{Name: "b"}
 	tool := func(from *catalog.Source, name string) catalog.Target {
 		return catalog.Target{Source: from, Entry: &catalog.Entry{Item: mcpwire.Item{Name: name}}}
@@ -75,7 +75,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 
 // FuzzOpenState shows that what was not sealed is not opened, whatever it is.
 func FuzzOpenState(f *testing.F) {
-	s := NewSigner()
+	s := NewSigner("")
 	sealed := s.signState(requestState{stateResume, handle{1, 2, 3}, 4}, 5, alice)
 	for _, seed := range []string{"", "A", sealed, sealed[1:] + "A", sealed[:len(sealed)-1] + "=", sealed[:len(sealed)-1] + "\n", strings.Repeat("A", len(sealed)), strings.Repeat("-", len(sealed)), "\xff"} {
 		f.Add(seed)
@@ -100,4 +100,28 @@ func message(t *testing.T, frame string) *jsonrpc.Message {
 		t.Fatalf("%v: %s", err, frame)
 	}
 	return m
+}
+
+func TestAStateTellsWhichReplicaHasIssuedIt(t *testing.T) {
+	const replica = "k3v9x2qd"
+	s, alice := NewSigner(replica), budget.Principal{Subject: "alice"}
+	text := s.signState(requestState{kind: stateResume, handle: newHandle()}, 7, alice)
+	if _, ok := s.verifyState([]byte(text), 7, alice); !ok {
+		t.Error("the replica does not know its own state")
+	}
+	if _, ok := s.verifyState([]byte(text[len(replicaState):]), 7, alice); ok {
+		t.Error("a state without its beginning is valid")
+	}
+	for state, want := range map[string]string{
+		`"` + text + `"`: replica, `"tm1.` + replica + `"`: "", `"other.` + replica + `.x"`: "", `"` + NewSigner("").signState(requestState{}, 7, alice) + `"`: "",
+		`7`: "", `null`: "",
+	} {
+		var m jsonrpc.Message
+		if err := jsonrpc.Scan([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"requestState":`+state+`}}`), &m); err != nil {
+			t.Fatal(err)
+		}
+		if got := StateReplica(&m); got != want {
+			t.Errorf("%s: got %q", state, got)
+		}
+	}
 }

@@ -30,8 +30,9 @@ import (
 type server struct {
 	*engine.Engine
 	flags *engine.Flags
-	key   [32]byte    // for hashes of what sessions say about themselves
-	free  atomic.Bool // no server remembers anything of its clients
+	key   [32]byte // for hashes of what sessions say about themselves
+
+	programsFree, clientsFree atomic.Bool // every replica of the cluster can serve them
 
 	cluster *cluster.Settings // as toolman started
 
@@ -93,13 +94,16 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 	o.PolicyOf, o.MetaTools, o.ClientIdle = a.policyOf, a.modes.Offers(), c.SessionIdle
 	s.metrics = ops.NewMetrics(setup.Version())
 	o.Audit = audit.Record(audit.Watch(o.Audit, s.metrics), s.calls)
+	if s.replica != nil {
+		o.Replica = s.replica.id
+	}
 	s.router = router.New(o, s.Loop, s.Log)
 	s.health = ops.NewHealth(s.router)
 	s.health.Known = s.known
 	front := presence.Options{Caller: callerOf, Lasts: s.lasts, Dropped: s.logDropped, Budgets: s.budgets,
 		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle}
 	endpoint, programs := httpd.Options{Options: front, Outlive: s.metrics.Outlive}, front
-	s.noteServers(o.Servers)
+	s.noteFree(&o)
 	if s.replica != nil {
 		s.replica.join(&endpoint.Options, false)
 		s.replica.join(&programs, true)

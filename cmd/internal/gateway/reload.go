@@ -65,6 +65,10 @@ func (s *server) reload(at setup.Location) error {
 	o.PolicyOf, o.Trace = next.policyOf, s.router.Trace
 	s.admit(next) // before Reload: clients that are no longer admitted must not see what is new
 	s.router.Reload(o)
+	s.noteFree(&o)
+	if s.replica != nil {
+		s.replica.SetConfig(hashOf(at.Files()))
+	}
 	s.Log.Info("reloaded", zap.String("config", at.Path), zap.Int("servers", len(o.Servers)))
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/cluster"
 	"toolman/cmd/internal/setup"
+	"toolman/router"
 	"toolman/router/httpd"
 	clusters "toolman/router/httpd/cluster"
 	"toolman/router/httpd/cluster/engine"
@@ -25,6 +26,7 @@ import (
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
 	"toolman/router/httpd/presence"
+	"toolman/router/policy"
 	"toolman/router/upstream"
 )
 
@@ -54,7 +56,7 @@ func (s *server) newReplica(c *config.Config, files []string) (*replica, error) 
 		r.engine.Close()
 		return nil, cli.Usage(fmt.Errorf("the port for other replicas cannot be opened: %w", err), hint)
 	}
-	r.Cluster = clusters.New(clusters.Options{Engine: r.engine, Peers: r.peers, Replica: r.id, Idle: c.HTTP.SessionIdle, Free: s.free.Load, Log: s.Log.Named("cluster"),
+	r.Cluster = clusters.New(clusters.Options{Engine: r.engine, Peers: r.peers, Replica: r.id, Idle: c.HTTP.SessionIdle, Free: s.freeCallers, Log: s.Log.Named("cluster"),
 		Lease: engine.Lease{Address: advertised(o, r.listener), Version: setup.Version(), Protocol: hop.Version, Config: hashOf(files)}})
 	return r, nil
 }
@@ -144,9 +146,17 @@ func (s *server) serveForwarded() func(w http.ResponseWriter, r *http.Request, h
 	}
 }
 
-// noteServers notes whether any server remembers something of its clients.
-func (s *server) noteServers(servers []upstream.Server) {
-	s.free.Store(!slices.ContainsFunc(servers, func(u upstream.Server) bool { return !u.Stateless }))
+// noteFree notes which callers every replica can serve. A client may have to be asked about a
+// dangerous tool, and its answer belongs to the replica that has asked.
+func (s *server) noteFree(o *router.Options) {
+	programs := !slices.ContainsFunc(o.Servers, func(u upstream.Server) bool { return !u.Stateless })
+	s.programsFree.Store(programs)
+	s.clientsFree.Store(programs && (o.Dangers == nil || o.Dangers.Confirm != policy.Elicit))
+}
+
+// freeCallers is clusters.Options.Free.
+func (s *server) freeCallers() (programs, clients bool) {
+	return s.programsFree.Load(), s.clientsFree.Load()
 }
 
 // drainWith makes an ending give the sessions of this replica to others.

@@ -24,8 +24,9 @@ type Options struct {
 	Replica string // ID of this replica, see NewReplica
 	Lease   engine.Lease
 	Idle    time.Duration // how long a session stays without requests; 0: 1 hour
-	// Free reports whether no server remembers anything of a caller. It may be nil.
-	Free func() bool
+	// Free reports which callers every replica can serve, because nothing is remembered of them:
+	// programs, and clients of the modern era that cannot switch anything. Nil: none.
+	Free func() (programs, clients bool)
 	Log  *zap.Logger
 }
 
@@ -77,7 +78,7 @@ type Cluster struct {
 func New(o Options) *Cluster {
 	o.Idle = cmp.Or(o.Idle, time.Hour)
 	if o.Free == nil {
-		o.Free = func() bool { return false }
+		o.Free = func() (bool, bool) { return false, false }
 	}
 	c := &Cluster{o: o, client: hop.NewClient(o.Peers), joined: make(chan struct{}), began: time.Now(),
 		members: map[string]*member{}, units: map[string]*unit{}}

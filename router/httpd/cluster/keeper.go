@@ -117,7 +117,7 @@ func (c *Cluster) Ended(key string, who *presence.Caller, s presence.Kept, why e
 
 // isFree reports whether a key is that of a caller whom every replica serves.
 func (c *Cluster) isFree(key string, who *presence.Caller) bool {
-	return strings.HasPrefix(key, bridgeKey) && c.free(who)
+	return idIn(key) == "" && c.free(strings.HasPrefix(key, bridgeKey), who)
 }
 
 // bridgeKey begins the keys of sessions of the bridge.

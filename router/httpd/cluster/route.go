@@ -10,10 +10,13 @@ import (
 
 	"go.uber.org/zap"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
+	"toolman/router/apps"
 	"toolman/router/httpd/cluster/hop"
 	"toolman/router/httpd/presence"
+	"toolman/router/input"
 )
 
 type headKey struct{}
@@ -37,12 +40,12 @@ func (c *Cluster) Route(f Front) presence.Route {
 		}
 		q := c.requestOf(f, keys, w, r, who)
 		switch {
-		case q.unit == "" && !q.begins:
-			return false
-		case q.unit == "":
-			return c.draining.Load() && q.handOver()
-		case c.owns(q.unit):
-			return false
+		case q.issuer != "":
+			return q.sendTo(c.member(q.issuer))
+		case q.begins && c.draining.Load():
+			return q.sendTo(c.successor())
+		case q.unit == "" || c.owns(q.unit):
+			return q.here()
 		}
 		return q.send()
 	}
@@ -80,6 +83,7 @@ type request struct {
 	begins bool   // it begins a legacy session
 	legacy bool   // unit is that of a legacy session
 	birth  string // where that began
+	issuer string // the other replica that has issued the state in the request
 	body   []byte // once it is read
 }
 
@@ -90,11 +94,13 @@ func (c *Cluster) requestOf(f Front, keys *keys, w http.ResponseWriter, r *http.
 	id := r.Header.Get(httpheader.Session)
 	switch {
 	case f.Bridge:
-		if !c.free(who) {
+		if !c.free(true, who) {
 			q.unit = keys.unitOf("", who)
 		}
 	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
-		q.unit = keys.unitOf("", who)
+		if !c.free(false, who) || !q.isFree() {
+			q.unit = keys.unitOf("", who)
+		}
 	case id != "":
 		if c.owns(id) {
 			q.unit = id // as in most cases; the front compares the caller
@@ -112,9 +118,33 @@ func (c *Cluster) requestOf(f Front, keys *keys, w http.ResponseWriter, r *http.
 	return q
 }
 
-// free reports whether every replica can serve the calls of programs of a caller.
-func (c *Cluster) free(who *presence.Caller) bool {
-	return c.o.Free() && who.Client.Principal.ClientID == ""
+// free reports whether every replica can serve a caller: a program, or else a client of the modern
+// era.
+func (c *Cluster) free(program bool, who *presence.Caller) bool {
+	programs, clients := c.o.Free()
+	if program {
+		return programs && who.Client.Principal.ClientID == ""
+	}
+	return clients && who.Client.Static != "" && who.Client.Principal.ClientID == ""
+}
+
+// isFree reports whether every replica can serve a request of a caller that is free, and finds out
+// whether another has issued the state in it. Pages of a client (MCP Apps) are remembered.
+func (q *request) isFree() bool {
+	if q.read() != nil {
+		return false // the owner refuses it, or the front
+	}
+	if bytes.Contains(q.body, []byte(apps.Extension)) {
+		return false
+	}
+	var m jsonrpc.Message
+	if !bytes.Contains(q.body, []byte("requestState")) || jsonrpc.Scan(q.body, &m) != nil {
+		return true
+	}
+	if issuer := input.StateReplica(&m); q.member(issuer) != nil {
+		q.issuer = issuer
+	}
+	return true
 }
 
 // read reads the body of the request, once.
@@ -250,14 +280,15 @@ func (q *request) staysOpen() bool {
 	return !q.f.Bridge && (q.r.Method == http.MethodGet || q.r.Header.Get(httpheader.Method) == string(mcpwire.Listen))
 }
 
-// handOver lets another replica begin a session, since this one is ending.
-func (q *request) handOver() (served bool) {
-	m := q.successor()
+// sendTo forwards the request to a replica, whoever owns its unit. It reports false if this replica
+// has to serve it, because the other is nil or gone.
+func (q *request) sendTo(m *member) (served bool) {
 	if m == nil || q.read() != nil {
 		return q.here()
 	}
+	q.unit = ""
 	res := q.forward(m)
-	if res.Err != nil && !res.Began && !res.Sent {
+	if res.Misdirected || res.Err != nil && !res.Sent {
 		return q.here()
 	}
 	if res.Err != nil {
