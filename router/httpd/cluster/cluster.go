@@ -37,13 +37,12 @@ const (
 	beatEvery = time.Second
 	beatTime  = 900 * time.Millisecond // for one answer of the engine
 	// pauseLimit is shorter than the lease: a replica that has run within this time has a lease.
-	pauseLimit  = 2500 * time.Millisecond
-	saveTime    = 250 * time.Millisecond // how long a response may wait until a record is stored
-	engineTime  = time.Second            // for other answers of the engine that a request waits for
-	askTime     = 250 * time.Millisecond // for the answers of all other replicas
-	probeTime   = 500 * time.Millisecond
-	patience    = 5 * time.Second // how long a request waits for an owner
-	maxForgiven = time.Minute     // how long a replica without a lease stays known while it answers
+	pauseLimit = 2500 * time.Millisecond
+	saveTime   = 250 * time.Millisecond // how long a response may wait until a record is stored
+	engineTime = time.Second            // for other answers of the engine that a request waits for
+	askTime    = 250 * time.Millisecond // for the answers of all other replicas
+	probeTime  = 500 * time.Millisecond
+	patience   = 5 * time.Second // how long a request waits for an owner
 )
 
 // A Cluster is this replica's part of a cluster. It is safe for use by many goroutines. It
@@ -190,7 +189,9 @@ func (c *Cluster) beat(ctx context.Context) (lost bool, err error) {
 	began := time.Now()
 	all, lost, err := c.o.Engine.Beat(ctx, lease)
 	if errors.Is(err, engine.ErrRejoin) {
-		if _, err = c.o.Engine.Join(ctx); err == nil {
+		var key [32]byte // another replica made the keys again, before this one could put them back
+		if key, err = c.o.Engine.Join(ctx); err == nil {
+			c.keys.Store(newKeys(key))
 			all, lost, err = c.o.Engine.Beat(ctx, lease)
 		}
 	}

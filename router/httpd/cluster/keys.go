@@ -5,10 +5,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"hash"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -34,9 +34,13 @@ func (k *keys) sum(texts ...string) (sum [sha256.Size]byte) {
 	mac := k.macs.Get().(hash.Hash)
 	defer k.macs.Put(mac)
 	mac.Reset()
+	var buf [256]byte
+	all := buf[:0]
 	for _, text := range texts {
-		fmt.Fprintf(mac, "%d:%s", len(text), text)
+		all = strconv.AppendInt(all, int64(len(text)), 10)
+		all = append(append(all, ':'), text...)
 	}
+	mac.Write(all)
 	mac.Sum(sum[:0])
 	return sum
 }

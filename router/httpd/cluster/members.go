@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -18,13 +17,12 @@ type member struct {
 	engine.Member
 	ctx     context.Context // ends when the replica is dead
 	cancel  context.CancelFunc
-	missing time.Time // guarded by Cluster.mu: since when it has no lease; zero: it has one
-	probing bool      // guarded by Cluster.mu
+	missing bool // guarded by Cluster.mu: it has no lease
+	probing bool // guarded by Cluster.mu
 }
 
 // update takes over who has a lease. Replicas that have none any more are asked whether they live.
 func (c *Cluster) update(all []engine.Member) {
-	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	leased := map[string]bool{}
@@ -39,18 +37,14 @@ func (c *Cluster) update(all []engine.Member) {
 			c.members[m.ID] = known
 			c.o.Log.Info("a replica has joined the cluster", zap.String("replica", m.ID), zap.String("address", m.Address))
 		}
-		known.Member, known.missing = m, time.Time{}
+		known.Member, known.missing = m, false
 	}
 	for id, m := range c.members {
 		if leased[id] {
 			continue
 		}
-		if m.missing.IsZero() {
-			m.missing = now
-		}
-		if now.Sub(m.missing) > maxForgiven {
-			c.buryLocked(id)
-		} else if !m.probing {
+		m.missing = true
+		if !m.probing {
 			m.probing = true
 			go c.probe(m)
 		}
@@ -65,7 +59,7 @@ func (c *Cluster) probe(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m.probing = false
-	if (err != nil || status != http.StatusNoContent) && !m.missing.IsZero() {
+	if (err != nil || status != http.StatusNoContent) && m.missing {
 		c.buryLocked(m.ID)
 	}
 }

@@ -38,6 +38,9 @@ func (c *Cluster) Route(f Front) presence.Route {
 		if h, ok := arrivedHead(r.Context()); ok {
 			return c.arrived(w, r, &h)
 		}
+		if id := r.Header.Get(httpheader.Session); id != "" && !f.Bridge && c.owns(id) {
+			return false // as in most cases; the front compares the caller
+		}
 		q := c.requestOf(f, keys, w, r, who)
 		switch {
 		case q.issuer != "":
@@ -102,10 +105,6 @@ func (c *Cluster) requestOf(f Front, keys *keys, w http.ResponseWriter, r *http.
 			q.unit = keys.unitOf("", who)
 		}
 	case id != "":
-		if c.owns(id) {
-			q.unit = id // as in most cases; the front compares the caller
-			break
-		}
 		ok := false
 		if q.birth, ok = keys.birthplace(id, who); ok {
 			q.unit, q.legacy = keys.unitOf(id, who), true
