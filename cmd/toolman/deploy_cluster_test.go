@@ -316,7 +316,7 @@ func TestTheComposeFileFitsTogether(t *testing.T) {
 		t.Error(err)
 	}
 	balancer, err := os.ReadFile(filepath.Join(clusterFolder, c.Configs["proxy"].File))
-	if err != nil || !strings.Contains(string(balancer), "dynamic a toolman "+portOf(t, conf.HTTP.Listen)) || !strings.Contains(string(balancer), "lb_policy round_robin") ||
+	if err != nil || !strings.Contains(string(balancer), "dynamic a toolman "+portOf(t, conf.HTTP.Listen)) || !strings.Contains(string(balancer), "lb_policy round_robin") || !strings.Contains(string(balancer), "request_buffers") ||
 		!slices.Equal(proxy.Ports, []string{"127.0.0.1:8900:8900"}) || !slices.Contains(proxy.Networks, replica.Networks[0]) {
 		t.Errorf("the proxy does not reach the replicas (%v)", err)
 	}
