@@ -90,7 +90,7 @@ func (s *server) modeOptions(c *config.Config, g *guard.Guard) modes.Options {
 	o := modes.Options{
 		Static: c.HTTP.Mode == "static", MetaTools: setup.MetaTools(c), Open: !g.Authenticates(), Agents: agentNames(c),
 		Permissions: (*modes.Permissions)(c.HTTP.Permissions), ConfigKeys: c.HTTP.SessionConfigKeys, StrictConfig: c.HTTP.StrictConfig, ConfigUses: map[string][]string{},
-		Key: s.key, Note: func(text string) { s.Log.Warn(text) },
+		Key: s.digestKey, Note: func(text string) { s.Log.Warn(text) },
 	}
 	for _, server := range setup.Enabled(c) {
 		for _, key := range server.SessionKeys() {

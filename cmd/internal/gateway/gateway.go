@@ -68,7 +68,6 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 			calls: calllog.New(calllog.Options{Scrub: e.Secrets.JSON, Code: bridge.CodeOf}), cluster: c.Cluster}
 		rand.Read(s.key[:])
 		if c.Cluster != nil {
-			s.key = digestKey(c.Cluster)
 			if s.replica, err = s.newReplica(c, at.Files()); err != nil {
 				return err
 			}

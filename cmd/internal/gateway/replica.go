@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -70,14 +69,13 @@ func advertised(o *cluster.Settings, l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// digestKey returns the key of hashes of what clients say about their sessions. All replicas have
-// the same.
-func digestKey(o *cluster.Settings) (key [32]byte) {
-	text, err := hkdf.Key(sha256.New, o.Secrets[0], nil, "toolman session configuration", len(key))
-	if err != nil {
-		panic(err) // only for a longer key
+// digestKey returns the key of hashes of what clients say about their sessions. All replicas of a
+// cluster have the same.
+func (s *server) digestKey() [32]byte {
+	if s.replica != nil {
+		return s.replica.DigestKey()
 	}
-	return [32]byte(text)
+	return s.key
 }
 
 // hashOf returns a hash of the configuration's files.
@@ -138,7 +136,11 @@ func (s *server) serveForwarded() func(w http.ResponseWriter, r *http.Request, h
 		a := s.access.Load()
 		id, ok := a.guard.Again(h.Principal)
 		if !ok {
-			http.Error(w, "this replica does not accept the client; it may not have the same configuration yet", http.StatusUnauthorized)
+			const why = "the replica that has the session does not accept the client; its configuration may be another one for a moment"
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			w.Write(guard.RPCError(r, http.StatusServiceUnavailable, why))
 			return
 		}
 		id.Addr, id.Expires = h.Addr, h.Expires

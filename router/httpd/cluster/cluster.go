@@ -101,6 +101,15 @@ func (c *Cluster) NewID(who *presence.Caller) string {
 	return id + "." + k.tag(id, &who.Client.Principal)
 }
 
+// DigestKey returns the key of hashes that all replicas have to compute alike. It is zero before the
+// cluster is joined, when nothing is served.
+func (c *Cluster) DigestKey() (key [32]byte) {
+	if k := c.keys.Load(); k != nil {
+		key = k.sum("digests")
+	}
+	return key
+}
+
 // ttl is how long the engine keeps what is not renewed.
 func (c *Cluster) ttl() time.Duration { return c.o.Idle + c.o.Idle/4 + time.Minute }
 

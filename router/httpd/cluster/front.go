@@ -40,7 +40,7 @@ func (f *Front) refuse(w http.ResponseWriter, r *http.Request, body []byte, why 
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	if status == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 		h.Set("Retry-After", "1")
 	}
 	w.WriteHeader(status)
@@ -54,6 +54,8 @@ func (f *Front) bridgeError(r *http.Request, why failure) (status int, body []by
 		code = bridge.Timeout
 	} else if why.code == http.StatusRequestEntityTooLarge {
 		code = bridge.TooLarge
+	} else if why.code == http.StatusTooManyRequests {
+		code = bridge.RateLimited
 	}
 	return bridge.ErrorResponse(r, code, why.text)
 }

@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
 	"toolman/router/apps"
+	"toolman/router/budget"
 	"toolman/router/httpd/cluster/hop"
 	"toolman/router/httpd/presence"
 	"toolman/router/input"
@@ -191,9 +192,11 @@ func (q *request) send() (served bool) {
 				return true
 			}
 			q.unlearn(q.unit)
-			if _, err := q.beat(ctx); err != nil || q.member(owner) == nil {
-				dead = owner
+			q.beat(ctx) // tells who is there; without the engine, claim asks the others
+			if !wait(ctx, pause) {
+				return true
 			}
+			pause = min(2*pause, 100*time.Millisecond)
 			continue
 		}
 		res := q.forward(m)
@@ -319,6 +322,8 @@ func (q *request) refuse(err error) {
 	status := http.StatusServiceUnavailable
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		status = http.StatusRequestEntityTooLarge
+	} else if _, full := errors.AsType[*budget.LimitError](err); full {
+		status = http.StatusTooManyRequests
 	}
 	q.f.refuse(q.w, q.r, q.body, failure{code: status, text: err.Error()})
 }

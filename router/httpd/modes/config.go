@@ -157,7 +157,8 @@ func (m *Modes) check(key, value string) (wrong string) {
 
 // digest returns a keyed hash of the settings of a client.
 func (m *Modes) digest(config map[string]string) string {
-	h := hmac.New(sha256.New, m.Key[:])
+	key := m.Key()
+	h := hmac.New(sha256.New, key[:])
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		fmt.Fprintf(h, "%d:%s%d:%s", len(key), key, len(config[key]), config[key])
 	}

@@ -28,8 +28,9 @@ type Options struct {
 	StrictConfig bool
 	ConfigKeys   []string            // that are accepted in ?config=
 	ConfigUses   map[string][]string // names of the servers that use a key; "" for a server without a name
-	// Key is the random key of hashes of ?config=. It must not change while sessions continue.
-	Key [32]byte
+	// Key returns the key of hashes of ?config=. It must not change while sessions continue. Nil: a key
+	// that is not secret.
+	Key func() [32]byte
 	// Note is called once with a message for the log. It may be nil.
 	Note func(text string)
 }
@@ -48,6 +49,9 @@ type Modes struct {
 
 // New makes Modes.
 func New(o Options) *Modes {
+	if o.Key == nil {
+		o.Key = func() (key [32]byte) { return key }
+	}
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}

@@ -178,7 +178,7 @@ func TestCallersWithOtherRightsAreOthers(t *testing.T) {
 			t.Errorf("%s: %v is not %v", what, same[0], same[1])
 		}
 	}
-	if a, b := key(asked(t, m, reader, "", config(`{"A":"1"}`))), key(asked(t, New(Options{ConfigKeys: []string{"A"}, Key: [32]byte{1}}), reader, "", config(`{"A":"1"}`))); a == b {
+	if a, b := key(asked(t, m, reader, "", config(`{"A":"1"}`))), key(asked(t, New(Options{ConfigKeys: []string{"A"}, Key: func() [32]byte { return [32]byte{1} }}), reader, "", config(`{"A":"1"}`))); a == b {
 		t.Error("whoever sees an ID can try out what is in it")
 	}
 }
