@@ -65,7 +65,10 @@ func (x *sessions) add(s *session.Session, run string) (label string) {
 	}
 	x.all[s] = true
 	x.total++
-	if s.Info.Sole {
+	switch {
+	case s.Info.Session != "":
+		return s.Info.Session
+	case s.Info.Sole:
 		return run
 	}
 	return fmt.Sprintf("%s.%d", run, x.total)

@@ -73,6 +73,12 @@ type Line struct {
 	Given
 	Program Program `json:"-"` // for the Recorder
 
+	Added
+}
+
+// Added is what a Writer adds to a line.
+type Added struct {
+	Replica string `json:"replica,omitempty"` // that decided, in a cluster
 	Dropped uint64 `json:"dropped,omitempty"` // lines that are missing before this one
 }
 

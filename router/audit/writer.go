@@ -28,6 +28,7 @@ type Writer struct {
 	observer  Observer                       // may be nil
 	recorder  Recorder                       // may be nil
 	recorded  atomic.Int64                   // bytes of contents that are kept for the recorder
+	replica   string                         // of every line; "": there is none
 	arguments bool
 	scrub     *redact.Scrubber
 	maxBytes  int64
@@ -61,6 +62,15 @@ func Watch(w *Writer, by Observer) *Writer {
 		w = new(Writer)
 	}
 	w.observer = by
+	return w
+}
+
+// OfReplica makes the lines of w name a replica of a cluster, and returns w. It is called at most
+// once, before w is used.
+func OfReplica(w *Writer, id string) *Writer {
+	if w != nil {
+		w.replica = id
+	}
 	return w
 }
 
@@ -101,6 +111,7 @@ func (w *Writer) Begin(line Line, rule Rule, came time.Time, arguments []byte) *
 		return nil
 	}
 	d := &Decision{w: w, line: line, came: came, rule: rule}
+	d.line.Replica = w.replica
 	if w.observer != nil {
 		w.observer.Begun(&d.line)
 	}
@@ -166,7 +177,7 @@ func (d *Decision) release() { d.w.bytes.Add(-int64(len(d.arguments))) }
 func (w *Writer) append(dst []byte, e *asyncwriter.Entry[*Decision]) []byte {
 	d := e.Item
 	if e.Empty {
-		d = &Decision{w: w, line: Line{Time: time.Now().UTC().Truncate(time.Microsecond)}}
+		d = &Decision{w: w, line: Line{Time: time.Now().UTC().Truncate(time.Microsecond), Added: Added{Replica: w.replica}}}
 	}
 	defer d.release()
 	return w.render(dst, d, e.Lost)

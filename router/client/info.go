@@ -17,6 +17,8 @@ type Info struct {
 	Many bool
 	// Name is the client's name in the log and the trace until it has sent its own.
 	Name string
+	// Session is the name of the session in the audit log; "": the router makes one.
+	Session string
 	// Principal is the owner of the requests. Clients of one principal share a limit on dedicated
 	// processes.
 	Principal budget.Principal

@@ -1,6 +1,8 @@
 package httpd
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -50,8 +52,18 @@ func (e *Endpoint) newSession(p *presence.Session[session, call], key any) *sess
 	}
 	client := s.Caller.Client
 	client.Sole, client.Many, client.Recorded = false, s.modern, p.Recorded()
+	if legacy && e.o.Keeper != nil {
+		client.Session = labelOf(s.id)
+	}
 	s.Router = e.r.NewSession(s, client)
 	return s
+}
+
+// labelOf returns the name of a session in the audit log. It is the same wherever the session is
+// made again, and the one in the access log.
+func labelOf(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:6])
 }
 
 // open opens a request.

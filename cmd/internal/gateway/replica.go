@@ -18,6 +18,7 @@ import (
 	"toolman/cmd/internal/config/cluster"
 	"toolman/cmd/internal/setup"
 	"toolman/router"
+	"toolman/router/audit"
 	"toolman/router/httpd"
 	clusters "toolman/router/httpd/cluster"
 	"toolman/router/httpd/cluster/engine"
@@ -44,6 +45,8 @@ type replica struct {
 func (s *server) newReplica(c *config.Config, files []string) (*replica, error) {
 	o, hint := c.Cluster, "see [cluster] in "+c.Path
 	r := &replica{id: clusters.NewReplica(), stopped: make(chan struct{})}
+	s.Log = s.Log.With(zap.String("replica", r.id))
+	s.RouterOptions.Audit = audit.OfReplica(s.RouterOptions.Audit, r.id)
 	var err error
 	if r.peers, err = hop.NewIdentity(o.Secrets, o.Name); err != nil {
 		return nil, cli.Usage(err, hint)
@@ -90,7 +93,7 @@ func hashOf(files []string) string {
 
 // join lets a front be part of the cluster.
 func (r *replica) join(o *presence.Options, isBridge bool) {
-	o.Route = r.Route(clusters.Front{Bridge: isBridge, Identify: headOf})
+	o.Route = r.Route(clusters.Front{Bridge: isBridge, Identify: headOf, Forwarded: noteForwarded})
 	o.Keeper = r
 }
 

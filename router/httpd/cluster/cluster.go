@@ -182,7 +182,7 @@ func (c *Cluster) join(ctx context.Context) bool {
 		return false
 	}
 	close(c.joined)
-	c.o.Log.Info("joined the cluster", zap.String("replica", c.o.Replica), zap.Int("replicas", c.Status().Replicas))
+	c.o.Log.Info("joined the cluster", zap.Int("replicas", c.Status().Replicas))
 	return true
 }
 

@@ -16,6 +16,8 @@ type Front struct {
 	Bridge bool // its requests are not JSON-RPC, and no session has an ID
 	// Identify returns what the owner has to know of the client that sends a request.
 	Identify func(r *http.Request) hop.Head
+	// Forwarded is called before a request is forwarded to a replica. It may be nil.
+	Forwarded func(r *http.Request, replica string)
 }
 
 // A failure is an error that ends a request.

@@ -35,7 +35,7 @@ func (c *Cluster) update(all []engine.Member) {
 			known = &member{}
 			known.ctx, known.cancel = context.WithCancel(context.Background())
 			c.members[m.ID] = known
-			c.o.Log.Info("a replica has joined the cluster", zap.String("replica", m.ID), zap.String("address", m.Address))
+			c.o.Log.Info("a replica has joined the cluster", zap.String("other", m.ID), zap.String("address", m.Address))
 		}
 		known.Member, known.missing = m, false
 	}
@@ -73,7 +73,7 @@ func (c *Cluster) bury(id string) {
 
 func (c *Cluster) buryLocked(id string) {
 	if m := c.members[id]; m != nil {
-		c.o.Log.Warn("a replica of the cluster is gone", zap.String("replica", id), zap.String("address", m.Address))
+		c.o.Log.Warn("a replica of the cluster is gone", zap.String("other", id), zap.String("address", m.Address))
 		m.cancel()
 		delete(c.members, id)
 	}

@@ -81,7 +81,7 @@ func (c *Cluster) lose(name, owner string) {
 	if u == nil {
 		return
 	}
-	c.o.Log.Warn("another replica has taken over sessions of this one", zap.String("replica", owner), zap.Int("sessions", len(u.sessions)))
+	c.o.Log.Warn("another replica has taken over sessions of this one", zap.String("owner", owner), zap.Int("sessions", len(u.sessions)))
 	for _, s := range u.sessions {
 		s.End(presence.ErrMoved)
 	}

@@ -270,6 +270,9 @@ func (q *request) forward(m *member) hop.Result {
 		q.open.Add(1)
 		defer q.open.Add(-1)
 	}
+	if q.f.Forwarded != nil {
+		q.f.Forwarded(q.r, m.ID)
+	}
 	res := q.client.Forward(ctx, q.w, q.r, q.body, m.Address, head)
 	if res.Err == nil && !res.Misdirected {
 		q.counts.forwarded(q.legacy, time.Since(began))
@@ -302,7 +305,7 @@ func (q *request) sendTo(m *member) (served bool) {
 // broken ends the response to a request whose owner is gone.
 func (q *request) broken(owner string, res *hop.Result) {
 	q.counts.broken.Add(1)
-	q.o.Log.Warn("a forwarded request was broken off", zap.String("replica", owner), zap.NamedError("err", res.Err))
+	q.o.Log.Warn("a forwarded request was broken off", zap.String("owner", owner), zap.NamedError("err", res.Err))
 	why := failure{ran: true, text: "the replica of toolman that had this request is gone; it may have been carried out: check before you repeat it"}
 	switch {
 	case !res.Began:

@@ -133,14 +133,15 @@ func statusLabel(status int) string {
 	return strconv.Itoa(status)
 }
 
-// Handler serves the metrics, with those of the gateway.
-func (m *Metrics) Handler(of Gateway) http.Handler {
+// Handler serves the metrics, with those of the gateway, and more at the end.
+func (m *Metrics) Handler(of Gateway, more ...prom.Metric) http.Handler {
 	upstreams := prom.Gauge(func(p *prom.Page) { m.upstreams(p, of.Upstreams()) })
 	now := prom.Gauge(func(p *prom.Page) { m.now(p, of.Sessions()) })
 	return readOnly(func(w http.ResponseWriter, r *http.Request) {
 		f := prom.Negotiate(r.Header.Values("Accept"))
-		page := prom.Render(f, m.took, m.calls, m.cached, m.tools.calls, m.tools.took, m.refused, m.waited, m.asked, m.answered, upstreams, now,
-			m.requests, m.received, m.sent, prom.Gauge(m.process))
+		all := []prom.Metric{m.took, m.calls, m.cached, m.tools.calls, m.tools.took, m.refused, m.waited, m.asked, m.answered, upstreams, now,
+			m.requests, m.received, m.sent, prom.Gauge(m.process)}
+		page := prom.Render(f, append(all, more...)...)
 		w.Header().Set("Vary", "Accept")
 		write(w, http.StatusOK, f.ContentType(), []byte(page))
 	})

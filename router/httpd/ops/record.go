@@ -32,6 +32,7 @@ type Request struct {
 
 	Principal   string // the name of the client; "" without Identify
 	Correlation string // "" without Correlate
+	Forwarded   string // to which replica; "": to none
 
 	outlive func() func(int64) // see Outlive; nil after it was called
 }
@@ -51,6 +52,9 @@ func Identify(ctx context.Context, principal string) { recordOf(ctx).Principal =
 
 // Correlate sets the correlation ID of a recorded request.
 func Correlate(ctx context.Context, id string) { recordOf(ctx).Correlation = id }
+
+// Forwarded sets the replica to which a recorded request is forwarded.
+func Forwarded(ctx context.Context, replica string) { recordOf(ctx).Forwarded = replica }
 
 // Outlive says that the response to a recorded request continues after its handler has returned, on
 // the connection that the handler has taken over. done has to be called once at the end of the
@@ -196,6 +200,9 @@ func AccessLog(log *zap.Logger) func(*Request) {
 			zap.String("session", r.Session), zap.String("user_agent", sanitize.Cut(r.UserAgent, longest)), zap.String("id", r.ID)}
 		if r.Correlation != "" {
 			fields = append(fields, zap.String("correlation", sanitize.Cut(r.Correlation, longest)))
+		}
+		if r.Forwarded != "" {
+			fields = append(fields, zap.String("forwarded", r.Forwarded))
 		}
 		ce.Write(fields...)
 	}

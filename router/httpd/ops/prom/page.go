@@ -43,6 +43,19 @@ func (p *Page) Gauge(name, help string, v float64) {
 	p.Value(v)
 }
 
+// Count writes a counter without labels. Its name should end in _total.
+func (p *Page) Count(name, help string, n uint64) {
+	p.Begin(name, "counter", help)
+	p.Value(float64(n))
+}
+
+// Summary writes how many durations there were, and their sum. The name should end in _seconds.
+func (p *Page) Summary(name, help string, n uint64, sum time.Duration) {
+	p.Begin(name, "summary", help)
+	p.line(name, "_sum", nil, nil, sum.Seconds(), nil)
+	p.line(name, "_count", nil, nil, float64(n), nil)
+}
+
 // helpText escapes a help text, and labelValue the value of a label.
 func helpText(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\\`), "\n", `\n`)

@@ -26,6 +26,8 @@ func TestRender(t *testing.T) {
 		p.Value(0.5, "b")
 		p.Begin("here", "gauge", "Yes.")
 		p.Value(1e9)
+		p.Count("all_total", "All.", 7)
+		p.Summary("sum_seconds", "Together.", 2, 1500*time.Millisecond)
 	})
 	const want = `# HELP calls_total Calls\nmade.
 # TYPE calls_total counter
@@ -45,6 +47,13 @@ up{server="b"} 0.5
 # HELP here Yes.
 # TYPE here gauge
 here 1000000000
+# HELP all_total All.
+# TYPE all_total counter
+all_total 7
+# HELP sum_seconds Together.
+# TYPE sum_seconds summary
+sum_seconds_sum 1.5
+sum_seconds_count 2
 `
 	got := Render(Text, calls, took, up)
 	if got != want {
