@@ -191,6 +191,15 @@ func AppendEvent(dst []byte, name string, data []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
+// AppendEventID appends the ID of the next event.
+func AppendEventID(dst []byte, id string) []byte {
+	return append(append(append(dst, "id: "...), id...), '\n')
+}
+
+// EndID is the ID of an event that ends a stream, if clients can resume the stream: there is nothing
+// to resume then. Clients do not always see that the event is the answer that they wait for.
+const EndID = "end"
+
 // An EventWriter writes a response that is a stream of events. The response begins with the first
 // write.
 type EventWriter struct {

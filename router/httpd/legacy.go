@@ -96,6 +96,10 @@ func (x *exchange) get() {
 		return
 	}
 	defer s.Release()
+	if last := x.r.Header.Get(httpheader.LastEvent); isResumeID(last) && s.Recorded() {
+		x.resume(s, last)
+		return
+	}
 	if err := s.Account.Take(budget.Streams, 1); err != nil {
 		x.reject(nil, err)
 		return

@@ -158,7 +158,11 @@ func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func())
 	if calls[0].method == mcpwire.Initialize && s.negotiated() != "" {
 		x.w.Header().Set(httpheader.Session, s.id)
 	}
-	x.respond(s, to, listens).serve(func(complete bool) {
+	o := x.respond(s, to, listens)
+	if s.resumable() && len(calls) == 1 && !calls[0].renamed {
+		o.resumeID = resumeID(calls[0].id)
+	}
+	o.serve(func(complete bool) {
 		to.abandon()
 		if listens {
 			s.AddStream(-1)

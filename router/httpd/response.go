@@ -30,7 +30,8 @@ type response struct {
 	httpbody.EventWriter // begun if the response is a stream of events
 	s                    *session
 	t                    *stream
-	hijackable           bool // a stream of events can continue without its handler
+	hijackable           bool   // a stream of events can continue without its handler
+	resumeID             string // ID of a first event with which the client can resume the stream; "": it cannot
 	buf                  []byte
 }
 
@@ -87,7 +88,7 @@ func (o *response) next() outcome {
 	case p.isAnswer() && !o.Begun():
 		return o.writeJSON(p.status, p.frames[0])
 	}
-	o.buf = appendEvents(o.buf[:0], p.frames)
+	o.buf = o.appendEvents(o.buf[:0], &p)
 	if end := o.write(o.buf); end == broken || !p.ended {
 		return end
 	}
@@ -115,6 +116,9 @@ func (o *response) write(events []byte) outcome {
 	if !o.Begun() && o.hijackable {
 		o.w.Header().Set("Connection", "close")
 	}
+	if !o.Begun() && o.resumeID != "" {
+		events = append(appendFirstEvent(nil, o.resumeID), events...)
+	}
 	if o.Write(events) != nil {
 		return broken
 	}
@@ -131,6 +135,16 @@ func (o *response) clientGone(ctx context.Context) outcome {
 		o.w.WriteHeader(statusClientGone) // net/http would log a success
 	}
 	return broken
+}
+
+// appendEvents appends what a portion contains.
+func (o *response) appendEvents(dst []byte, p *portion) []byte {
+	if o.resumeID == "" || !p.ended || len(p.frames) == 0 {
+		return appendEvents(dst, p.frames)
+	}
+	last := len(p.frames) - 1
+	dst = httpbody.AppendEventID(appendEvents(dst, p.frames[:last]), httpbody.EndID)
+	return appendEvents(dst, p.frames[last:])
 }
 
 func appendEvents(dst []byte, frames [][]byte) []byte {

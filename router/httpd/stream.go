@@ -145,6 +145,18 @@ func (t *stream) abandon() {
 	t.size = 0
 }
 
+// resume lets a stream that was abandoned be written again. It reports false if its end was lost, or
+// it was not abandoned.
+func (t *stream) resume() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	resumes := t.abandoned && !t.ended && !t.overflowed
+	if resumes {
+		t.abandoned = false
+	}
+	return resumes
+}
+
 // isOpen reports whether messages can be put.
 func (t *stream) isOpen() bool {
 	t.mu.Lock()

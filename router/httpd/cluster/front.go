@@ -71,7 +71,7 @@ func (f *Front) event(r *http.Request, body []byte, why failure) []byte {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	return httpbody.AppendEvent(nil, "message", appendErrors(nil, body, why.text))
+	return httpbody.AppendEvent(httpbody.AppendEventID(nil, httpbody.EndID), "message", appendErrors(nil, body, why.text))
 }
 
 // appendErrors appends the error that answers a message, which may be a batch.
