@@ -31,8 +31,7 @@ func arrivedHead(ctx context.Context) (hop.Head, bool) {
 // Route returns the presence.Options.Route of a front.
 func (c *Cluster) Route(f Front) presence.Route {
 	return func(w http.ResponseWriter, r *http.Request, who *presence.Caller) bool {
-		keys := c.keys.Load()
-		if keys == nil || !c.awake(r.Context()) {
+		if !c.awake(r.Context()) {
 			f.refuse(w, r, nil, failure{code: http.StatusServiceUnavailable, text: presence.ErrUnavailable.Error()})
 			return true
 		}
@@ -42,7 +41,7 @@ func (c *Cluster) Route(f Front) presence.Route {
 		if id := r.Header.Get(httpheader.Session); id != "" && !f.Bridge && c.owns(id) {
 			return false // as in most cases; the front compares the caller
 		}
-		q := c.requestOf(f, keys, w, r, who)
+		q := c.requestOf(f, c.keys.Load(), w, r, who)
 		switch {
 		case q.issuer != "":
 			return q.sendTo(c.member(q.issuer))
@@ -55,15 +54,35 @@ func (c *Cluster) Route(f Front) presence.Route {
 	}
 }
 
-// awake waits until it is sure that this replica still has its units. It reports false if that takes
-// too long.
+// awake waits until this replica has joined the cluster, and it is sure that it still has its units.
+// It reports false if that takes too long.
 func (c *Cluster) awake(ctx context.Context) bool {
+	select {
+	case <-c.joined:
+	default:
+		if !c.joins(ctx) {
+			return false
+		}
+	}
 	for began := time.Now(); c.suspect.Load() || c.overdue(); {
 		if time.Since(began) > patience || !wait(ctx, 10*time.Millisecond) {
 			return false
 		}
 	}
 	return true
+}
+
+// joins waits until this replica has joined the cluster. Clients may come as soon as it listens, and
+// many do not repeat what gets 503.
+func (c *Cluster) joins(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-c.joined:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // wait waits for a while. It reports false if ctx ended before.
