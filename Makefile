@@ -4,6 +4,7 @@
 # make bench   toolman against a direct connection and a relay, on pipes and over HTTP; prints the tables of fixtures/bench/README.md
 # make fuzz    every fuzz target for FUZZTIME
 # make soak    mixed traffic for SOAK, then hostile clients beside an honest one for as long: nothing lost, nothing grows
+# make soak-cluster  replicas are killed for SOAK while clients of the official SDKs call tools, then while they confirm calls
 # make vuln    govulncheck, where its database can be reached
 
 GO         ?= go
@@ -13,7 +14,7 @@ BUILD       = CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: build demo test lint bench bench-go fuzz soak vuln clean
+.PHONY: build demo test lint bench bench-go fuzz soak soak-cluster vuln clean
 
 build:
 	$(BUILD) -o build/toolman ./cmd/toolman
@@ -48,6 +49,9 @@ fuzz:
 
 soak:
 	$(GO) test -v -timeout 0 -run 'TestSoak|TestAThrong|TestSessions|TestHostile' ./fixtures/soak -soak $(SOAK)
+
+soak-cluster:
+	$(GO) test -v -timeout 0 -run 'TestReplicasAreKilled' ./fixtures/killtest -kill $(SOAK) -clients 64
 
 vuln:
 	$(GO) run $(GOVULNCHECK) ./...
