@@ -121,6 +121,10 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		x.post()
 	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
+		if last := r.Header.Get(httpheader.LastEvent); r.Method == http.MethodGet && x.o.Keeper != nil && isResumeID(last) {
+			x.resume(nil, last)
+			return
+		}
 		x.notAllowed(http.MethodPost, "revision "+mcpwire.Newest+" has only POST")
 	case r.Method == http.MethodGet:
 		x.get()

@@ -90,10 +90,25 @@ func TestWhoResumesAResponseThatIsLostGetsAnError(t *testing.T) {
 			t.Errorf("resuming %s: %d %q", id, r.StatusCode, got)
 		}
 	}
+	modern := request{method: "GET", header: map[string]string{"MCP-Protocol-Version": "2026-07-28", "Last-Event-ID": asked}}
+	if r := f.do(modern); r.StatusCode != 200 || !strings.HasPrefix(r.text(), "id: end\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":5,\"error\":") {
+		t.Errorf("resuming %s in the modern era: %d", asked, r.StatusCode)
+	}
 	for _, id := range []string{"request.!", resumeID([]byte(`5,"result":{}`))} {
 		if r := c.ask(request{method: "GET", header: map[string]string{"Last-Event-ID": id}}); r.StatusCode != 405 {
 			t.Errorf("resuming %s: %d %q", id, r.StatusCode, r.text())
 		}
+	}
+}
+
+func TestResponsesOfTheModernEraCanBeAskedFor(t *testing.T) {
+	f := newFront(t, echoing(fakemcp.Modern, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Progress(1), fakemcp.Answer()}}), Options{Options: presence.Options{Keeper: keeper{}}})
+	r := f.do(toolCall(`7`, "fs_slow", "{}", `,"progressToken":1`))
+	if got := r.lines(); got != "id: "+resumeID([]byte(`7`))+"\ndata: \n" {
+		t.Errorf("the response begins with %q", got)
+	}
+	if rest := r.text(); !strings.Contains(rest, "id: end\n") || strings.Count(rest, "id: ") != 1 {
+		t.Errorf("the response goes on with %q", rest)
 	}
 }
 
