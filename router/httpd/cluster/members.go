@@ -14,11 +14,13 @@ import (
 
 // A member is another replica.
 type member struct {
-	engine.Member
-	ctx     context.Context // ends when the replica is dead
-	cancel  context.CancelFunc
-	missing bool // guarded by Cluster.mu: it has no lease
-	probing bool // guarded by Cluster.mu
+	ID, Address string
+	ctx         context.Context // ends when the replica is dead
+	cancel      context.CancelFunc
+
+	lease   engine.Lease // guarded by Cluster.mu
+	missing bool         // guarded by Cluster.mu: it has no lease
+	probing bool         // guarded by Cluster.mu
 }
 
 // update takes over who has a lease. Replicas that have none any more are asked whether they live.
@@ -32,12 +34,12 @@ func (c *Cluster) update(all []engine.Member) {
 		}
 		known := c.members[m.ID]
 		if known == nil {
-			known = &member{}
+			known = &member{ID: m.ID, Address: m.Address}
 			known.ctx, known.cancel = context.WithCancel(context.Background())
 			c.members[m.ID] = known
 			c.o.Log.Info("a replica has joined the cluster", zap.String("other", m.ID), zap.String("address", m.Address))
 		}
-		known.Member, known.missing = m, false
+		known.lease, known.missing = m.Lease, false
 	}
 	for id, m := range c.members {
 		if leased[id] {
@@ -101,7 +103,7 @@ func (c *Cluster) successor() *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.members { // in random order
-		if !m.Draining {
+		if !m.lease.Draining {
 			return m
 		}
 	}

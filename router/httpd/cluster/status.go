@@ -60,7 +60,7 @@ func (c *Cluster) Status() Status {
 	defer c.mu.Unlock()
 	for _, m := range c.members {
 		s.Replicas++
-		s.Skew = s.Skew || m.Config != own
+		s.Skew = s.Skew || m.lease.Config != own
 	}
 	s.Owned = len(c.units)
 	for _, u := range c.units {
