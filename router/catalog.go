@@ -173,6 +173,9 @@ func (r *Router) shelfError(info *client.Info, err error) error {
 		return err
 	}
 	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))
+	if errors.Is(err, toolset.ErrUnavailable) {
+		return toolset.ErrUnavailable
+	}
 	return errShelf
 }
 

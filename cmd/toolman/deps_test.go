@@ -56,7 +56,7 @@ cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/s
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
-cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
+cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
@@ -64,7 +64,8 @@ cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/r
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
-cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
+cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
+cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
 cmd/internal/usage: cmd/internal/auditlog cmd/internal/cli cmd/internal/setup mcpwire/sanitize router/audit
 jsonrpc: jsonrpc/internal/scan

@@ -92,10 +92,14 @@ func OfServer(name string) Pattern {
 type Shelf interface {
 	// Load returns all toolsets. The caller may change the map.
 	Load() (map[string]Set, error)
-	// Update calls change with all toolsets and stores the result. Other calls of Update wait
-	// meanwhile. It returns an error of change unchanged, and then stores nothing.
+	// Update calls change with all toolsets and stores the result. If others have stored something
+	// meanwhile, it calls change again. It returns an error of change unchanged, and then stores
+	// nothing. The error is ErrUnavailable if nothing can be stored now.
 	Update(ctx context.Context, change func(map[string]Set) error) error
 }
+
+// ErrUnavailable says that a Shelf of a cluster stores nothing now. Clients may see its text.
+var ErrUnavailable = errors.New("saved toolsets cannot be changed now, because toolman cannot reach what its replicas share; they can be used as they are, try again later")
 
 // Limits of a toolset.
 const (

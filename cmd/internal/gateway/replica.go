@@ -17,6 +17,8 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/cluster"
 	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/store"
+	"toolman/cmd/internal/store/shared"
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/httpd"
@@ -36,6 +38,7 @@ type replica struct {
 	id       string
 	engine   *engine.Engine
 	peers    *hop.Identity
+	toolsets *shared.Shelf
 	listener net.Listener // for other replicas
 	stop     context.CancelFunc
 	stopped  chan struct{} // closed when Cluster.Run has returned
@@ -58,6 +61,8 @@ func (s *server) newReplica(c *config.Config, files []string) (*replica, error) 
 		r.engine.Close()
 		return nil, cli.Usage(fmt.Errorf("the port for other replicas cannot be opened: %w", err), hint)
 	}
+	r.toolsets = shared.New(r.engine, store.ToolsetsBeside(c.Beside), func(err error) { s.Log.Warn("saved toolsets", zap.NamedError("err", err)) })
+	s.RouterOptions.Shelf = r.toolsets
 	r.Cluster = clusters.New(clusters.Options{Engine: r.engine, Peers: r.peers, Replica: r.id, Idle: c.HTTP.SessionIdle, Free: s.freeCallers, Log: s.Log.Named("cluster"),
 		Lease: engine.Lease{Address: advertised(o, r.listener), Version: setup.Version(), Protocol: hop.Version, Config: hashOf(files)}})
 	return r, nil
@@ -113,6 +118,7 @@ func (r *replica) start(s *server) {
 	go func() {
 		defer close(r.stopped)
 		go peers.ServeTLS(r.listener, "", "")
+		go r.toolsets.Run(ctx)
 		r.Run(ctx)
 		peers.Close()
 	}()

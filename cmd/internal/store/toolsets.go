@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
@@ -38,12 +40,36 @@ func (f Toolsets) equipped() string { return filepath.Join(f.path, "equipped.jso
 
 // Load implements [toolset.Shelf]. Without the file there are no toolsets.
 func (f Toolsets) Load() (map[string]toolset.Set, error) {
-	text, err := readIfExists(f.Sets())
+	text, err := f.Text()
 	if err != nil {
 		return nil, err
 	}
-	return f.parse(text)
+	return f.Parse(text)
 }
+
+// Text returns the file with the toolsets, or nil if there is none.
+func (f Toolsets) Text() ([]byte, error) { return readIfExists(f.Sets()) }
+
+// Copy replaces the file with the toolsets by a text of another place. With keep, toolsets.json.old
+// is what was there, unless that file exists.
+func (f Toolsets) Copy(text []byte, keep bool) error {
+	old, err := f.Text()
+	if err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), copyTime)
+	defer cancel()
+	return f.update(ctx, f.Sets(), func(old []byte) ([]byte, error) {
+		kept := f.Sets() + ".old"
+		if _, err := os.Stat(kept); old == nil || err == nil || !keep {
+			return text, nil
+		}
+		return text, write(kept, old, 0o644)
+	})
+}
+
+// copyTime is how long Copy waits for other programs that change the file.
+const copyTime = 2 * time.Second
 
 // readIfExists returns the content of a file, or nil if there is none.
 func readIfExists(path string) ([]byte, error) {
@@ -54,8 +80,8 @@ func readIfExists(path string) ([]byte, error) {
 	return text, err
 }
 
-// parse parses the file with the toolsets; nil stands for no file.
-func (f Toolsets) parse(text []byte) (map[string]toolset.Set, error) {
+// Parse parses the file with the toolsets; nil stands for no file.
+func (f Toolsets) Parse(text []byte) (map[string]toolset.Set, error) {
 	if text == nil {
 		return map[string]toolset.Set{}, nil
 	}
@@ -68,21 +94,24 @@ func (f Toolsets) parse(text []byte) (map[string]toolset.Set, error) {
 
 // Update implements [toolset.Shelf].
 func (f Toolsets) Update(ctx context.Context, change func(map[string]toolset.Set) error) error {
-	return f.update(ctx, f.Sets(), func(old []byte) ([]byte, error) {
-		sets, err := f.parse(old)
-		if err == nil {
-			err = change(sets)
-		}
-		if err != nil {
-			return nil, err
-		}
-		text := FormatToolsets(sets)
-		again, err := f.file(text).parse()
-		if before := problemsOf(sets); err == nil && !slices.Equal(problemsOf(again), before) {
-			err = fmt.Errorf("%s would not be read again: %q", f.Sets(), problemsOf(again))
-		}
-		return text, err
-	})
+	return f.update(ctx, f.Sets(), func(old []byte) ([]byte, error) { return f.Changed(old, change) })
+}
+
+// Changed returns what the file with the toolsets has after a change.
+func (f Toolsets) Changed(old []byte, change func(map[string]toolset.Set) error) ([]byte, error) {
+	sets, err := f.Parse(old)
+	if err == nil {
+		err = change(sets)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := FormatToolsets(sets)
+	again, err := f.file(text).parse()
+	if before := problemsOf(sets); err == nil && !slices.Equal(problemsOf(again), before) {
+		err = fmt.Errorf("%s would not be read again: %q", f.Sets(), problemsOf(again))
+	}
+	return text, err
 }
 
 // problemsOf returns the keys of what is broken, with the number of references in each toolset.

@@ -15,6 +15,7 @@ import (
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/store"
+	"toolman/cmd/internal/store/shared"
 	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
@@ -36,6 +37,7 @@ type command struct {
 	config *config.Config
 	o      router.Options
 	folder store.Toolsets
+	saved  toolset.Shelf // of the cluster, or the folder
 
 	owner, description, version string
 	replace, asJSON             bool
@@ -59,6 +61,9 @@ func New(flags *engine.Flags) *cobra.Command {
 			RunE: func(_ *cobra.Command, args []string) error {
 				if err := c.load(); err != nil {
 					return err
+				}
+				if c.config.Cluster != nil {
+					defer c.join()()
 				}
 				return run(c, args)
 			},
@@ -95,12 +100,26 @@ func New(flags *engine.Flags) *cobra.Command {
 
 // load loads the configuration.
 func (c *command) load() (err error) {
+	c.flags.Cluster = true
 	if c.config, err = c.flags.Load(); err != nil {
 		return err
 	}
 	c.folder = store.ToolsetsBeside(c.config.Beside)
 	c.o, err = setup.Options(c.config, redact.NewScrubber(c.config.Secrets))
+	c.saved = c.folder
 	return err
+}
+
+// join uses the toolsets that the replicas of the configuration share. Without the engine they are
+// those of the file, and cannot be changed.
+func (c *command) join() (leave func()) {
+	warn := func(err error) { fmt.Fprintf(c.flags.Stderr, "toolman: %v\n", err) }
+	shelf, leave, err := shared.Join(c.Context(), c.config.Cluster, c.folder, warn)
+	if err != nil {
+		warn(fmt.Errorf("the toolsets are those of the last copy in %s: %w", c.folder.Sets(), err))
+	}
+	c.saved, c.o.Shelf = shelf, shelf
+	return leave
 }
 
 func (c *command) print(format string, args ...any) error {
@@ -138,7 +157,7 @@ func (c *command) equip(name string) error {
 }
 
 func (c *command) delete(name string) error {
-	if err := c.folder.Update(c.Context(), catalog.Remove(c.owner, name, c.o.Toolsets)); err != nil {
+	if err := c.saved.Update(c.Context(), catalog.Remove(c.owner, name, c.o.Toolsets)); err != nil {
 		return err
 	}
 	if equipped, err := c.folder.Equipped(); err == nil && equipped == name && c.owner == "" {
@@ -177,7 +196,7 @@ func (c *command) importFile(path string) error {
 	if len(sets) == 0 {
 		return cli.Failed(fmt.Errorf("%s holds no toolset that can be used", path), "correct what is named above")
 	}
-	err = c.folder.Update(c.Context(), func(saved map[string]toolset.Set) error {
+	err = c.saved.Update(c.Context(), func(saved map[string]toolset.Set) error {
 		for _, set := range sets {
 			set.Owner = ""
 			if err := c.add(set)(saved); err != nil {
@@ -215,7 +234,7 @@ func (c *command) leaveOutBroken(sets map[string]toolset.Set) (removed int) {
 }
 
 func (c *command) build(name string, tools []string) error {
-	saved, err := c.folder.Load()
+	saved, err := c.saved.Load()
 	if err != nil {
 		return err
 	}
@@ -244,7 +263,7 @@ func (c *command) build(name string, tools []string) error {
 	if err != nil {
 		return cli.Failed(err, "names are those that clients see, with their namespace")
 	}
-	err = c.folder.Update(c.Context(), func(saved map[string]toolset.Set) error {
+	err = c.saved.Update(c.Context(), func(saved map[string]toolset.Set) error {
 		if old, rebuilt := saved[set.Key()]; rebuilt && c.version == "" {
 			set.Version = toolset.NextVersion(old.Version)
 		}
