@@ -2,6 +2,7 @@
 # make test    everything that is tested
 # make lint    gofmt, go vet for three systems, staticcheck
 # make bench   toolman against a direct connection and a relay, on pipes and over HTTP; prints the tables of fixtures/bench/README.md
+# make bench-cluster    latency and throughput with 1, 2 and 3 replicas
 # make fuzz    every fuzz target for FUZZTIME
 # make soak    mixed traffic for SOAK, then hostile clients beside an honest one for as long: nothing lost, nothing grows
 # make soak-cluster  replicas are killed for SOAK while clients of the official SDKs call tools, then while they confirm calls
@@ -14,7 +15,7 @@ BUILD       = CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: build demo test lint bench bench-go fuzz soak soak-cluster vuln clean
+.PHONY: build demo test lint bench bench-go bench-cluster fuzz soak soak-cluster vuln clean
 
 build:
 	$(BUILD) -o build/toolman ./cmd/toolman
@@ -39,6 +40,9 @@ bench:
 
 bench-go:
 	$(GO) test -run '^$$' -bench . -benchmem ./jsonrpc/... ./router/...
+
+bench-cluster: build
+	TOOLMAN_E2E_BINARY=$(CURDIR)/build/toolman $(GO) test -run '^$$' -bench Replicas -benchtime 5000x ./fixtures/cluster
 
 fuzz:
 	@for pkg in $$($(GO) list ./...); do \
