@@ -123,3 +123,19 @@ func TestResponsesCannotBeResumedWithoutAKeeperOrInOldRevisions(t *testing.T) {
 		}
 	}
 }
+
+func TestACallThatLosesItsSessionMayHaveBeenCarriedOut(t *testing.T) {
+	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.AwaitFile(filepath.Join(t.TempDir(), "go")), fakemcp.Answer()}}),
+		Options{Options: presence.Options{Keeper: keeper{}}})
+	c := f.initialize("2025-11-25", "{}")
+	go func() {
+		await(t, "the call is under way", func() bool { return f.e.Calls() == 1 })
+		for _, s := range f.e.sessions.All() {
+			s.End(presence.ErrMoved)
+		}
+	}()
+	r := c.ask(request{body: legacyCall("1", "fs_slow", "{}", "")})
+	if got := r.text(); r.StatusCode != 200 || !strings.Contains(got, "may have been carried out") || !strings.Contains(got, `"id":1`) {
+		t.Errorf("%d %s", r.StatusCode, got)
+	}
+}

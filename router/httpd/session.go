@@ -132,16 +132,22 @@ func (s *session) restore(text []byte) {
 // staysOpen is presence.Front.StaysOpen.
 func (c *call) staysOpen() bool { return c.method == mcpwire.Listen }
 
+// cutOff is the error of a request that was under way when its session ended here. Its status is not
+// that of a request that was refused, which balancers may repeat.
+const cutOff = "the replica of toolman that had this request has ended, or has lost the session; the request may have been carried out: check before you repeat it"
+
 // ended is presence.Front.Ended: it ends the streams of the session.
 func (s *session) ended(open []*call, why error) {
 	for _, c := range open {
-		switch why {
-		case nil:
+		switch {
+		case why == nil:
 			c.to.end()
-		case presence.ErrMoved:
-			c.to.answer(jsonrpc.AppendError(nil, c.id, codeInternal, why.Error(), nil), 1, http.StatusServiceUnavailable)
-		default:
+		case why != presence.ErrMoved:
 			c.to.answer(jsonrpc.AppendError(nil, c.id, codeInvalidRequest, why.Error(), nil), 1, http.StatusUnauthorized)
+		case c.method == mcpwire.Listen:
+			c.to.answer(mcpwire.AppendListenEnd(nil, c.id), 1, http.StatusOK) // the client opens it again
+		default:
+			c.to.answer(jsonrpc.AppendError(nil, c.id, codeInternal, cutOff, nil), 1, http.StatusOK)
 		}
 	}
 	if s.push == nil {

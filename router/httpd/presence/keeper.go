@@ -83,13 +83,16 @@ func (s *Session[S, C]) restore(record []byte) {
 	s.kept.saved.Store(s.Router.Changes())
 	s.registry.front.Keeper.Began(s.registry.keyText(s.key), &s.Caller, s)
 	if s.Ended() {
-		s.endKept(nil) // again, as the Keeper may not have known it the first time
+		s.endKept() // again, as the Keeper may not have known it the first time
 	}
 	close(s.kept.restored)
 }
 
 // endKept tells the Keeper that the session has ended.
-func (s *Session[S, C]) endKept(why error) {
+func (s *Session[S, C]) endKept() {
+	s.mu.Lock()
+	why := s.why
+	s.mu.Unlock()
 	s.kept.saving.Lock() // Save must not store the record after that
 	defer s.kept.saving.Unlock()
 	s.registry.front.Keeper.Ended(s.registry.keyText(s.key), &s.Caller, s, why)

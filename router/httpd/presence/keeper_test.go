@@ -189,6 +189,18 @@ func TestASessionMovesOnceNothingIsUnderWay(t *testing.T) {
 	}
 }
 
+func TestASessionThatMovesWhileItIsRestoredKeepsItsRecord(t *testing.T) {
+	f, k, _ := newKept(t)
+	k.records["front k"] = "record"
+	f.sessions.front.Restore = func(s *session, _ []byte) { s.End(ErrMoved) }
+	if _, err := f.sessions.AcquireKept(t.Context(), "k", f.caller("a")); err != nil {
+		t.Error(err)
+	}
+	if got := k.all(); got != "ended here" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestAtTheEndRecordsStay(t *testing.T) {
 	f, k, _ := newKept(t)
 	f.begin("k", f.caller("a"))

@@ -33,6 +33,7 @@ type Session[S, C any] struct {
 	idleFrom time.Time             // guarded by mu: when users became 0
 	idle     *time.Timer           // ends the session after Front.Idle; nil for a temporary session
 	ended    bool                  // guarded by mu
+	why      error                 // guarded by mu: the reason of the end
 }
 
 // A request is an entry of the call table.
@@ -98,7 +99,9 @@ func (s *Session[S, C]) End(why error) { s.endIf(func() bool { return true }, wh
 func (s *Session[S, C]) endIf(condition func() bool, why error) {
 	s.mu.Lock()
 	first := !s.ended && condition()
-	s.ended = s.ended || first
+	if first {
+		s.ended, s.why = true, why
+	}
 	s.mu.Unlock()
 	if !first {
 		return
@@ -111,7 +114,7 @@ func (s *Session[S, C]) endIf(condition func() bool, why error) {
 		s.Account.GiveSession(s)
 	}
 	if s.kept != nil {
-		s.endKept(why)
+		s.endKept()
 	}
 	s.Account.Close()
 }
