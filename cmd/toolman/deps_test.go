@@ -56,7 +56,7 @@ cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/s
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
-cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
+cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
@@ -108,6 +108,7 @@ router/httpd/bridge/provider: jsonrpc
 router/httpd/cluster: jsonrpc mcpwire mcpwire/httpbody mcpwire/httpheader router/apps router/budget router/httpd/bridge router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/presence router/input
 router/httpd/cluster/engine: mcpwire/sanitize
 router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
+router/httpd/cluster/ratelimit: router/httpd/cluster/engine
 router/httpd/guard: mcpwire/sanitize router/budget
 router/httpd/modes: jsonrpc mcpwire/sanitize router/budget router/client router/httpd/guard router/httpd/presence router/view
 router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/client router/httpd/ops/prom router/policy router/upstream spawn

@@ -13,6 +13,7 @@ import (
 	"toolman/cmd/internal/setup"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/bridge/calllog"
+	"toolman/router/httpd/cluster/ratelimit"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/modes"
 	"toolman/router/policy"
@@ -78,6 +79,9 @@ func (s *server) guardOptions(c *config.Config) guard.Options {
 		MaxBodyBytes: int64(h.MaxBodyBytes), MaxConnections: h.MaxConnections, Budgets: s.budgets, RateLimit: h.RateLimit,
 		JWT:  (*guard.JWT)(h.JWT),
 		Warn: func(what string, err error) { s.Log.Warn(what, zap.NamedError("err", err)) },
+	}
+	if s.replica != nil && h.RateLimit > 0 {
+		o.Within = ratelimit.New(ratelimit.Options{Limit: h.RateLimit, Take: s.replica.engine.Take, Replicas: func() int { return s.replica.Status().Replicas }}).Allow
 	}
 	for _, t := range h.Tokens {
 		o.Tokens = append(o.Tokens, guard.Token{Agent: t.Agent, Hash: t.Hash})

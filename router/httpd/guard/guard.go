@@ -39,6 +39,9 @@ type Options struct {
 	MaxConnections int             // 0: 16384
 	Budgets        *budget.Budgets // limit the connections of each client; nil: no limits
 	RateLimit      int             // requests a second of each principal; 0: no limit
+	// Within counts a request of a principal against RateLimit, with those that others have let in.
+	// It reports whether the request is within the limit. If it is nil, the guard counts alone.
+	Within func(principal string) bool
 
 	// Warn is called with problems that concern no single request: keys that cannot be fetched, or
 	// a certificate that cannot be read. It may be called from any goroutine, and may be nil.
@@ -56,7 +59,6 @@ type Guard struct {
 	Options
 	jwt      *verifier    // nil: none
 	proxies  string       // the part of Identity.Terms for headers of proxies
-	requests *rateLimiter // by principal; nil: no limit
 	failures *rateLimiter // by address
 }
 
@@ -80,8 +82,8 @@ func New(o Options) (*Guard, error) {
 		o.Warn = func(string, error) {}
 	}
 	g := &Guard{Options: o, proxies: digest(o.TrustedProxies), failures: newRateLimiter(failureRate, failureBurst)}
-	if o.RateLimit > 0 {
-		g.requests = newRateLimiter(rate.Limit(o.RateLimit), 2*o.RateLimit)
+	if o.RateLimit > 0 && o.Within == nil {
+		g.Within = newRateLimiter(rate.Limit(o.RateLimit), 2*o.RateLimit).allow
 	}
 	if o.JWT == nil {
 		return g, nil
@@ -185,7 +187,7 @@ func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
 	}
 	id.Path = r.PathValue(PathName)
 	id.Terms = g.terms(&id.Principal)
-	if g.requests != nil && !g.requests.allow(id.Client().String()) {
+	if g.RateLimit > 0 && !g.Within(id.Client().String()) {
 		return id, &refusal{status: http.StatusTooManyRequests, message: "too many requests: wait a second", retry: 1}
 	}
 	return id, nil
