@@ -211,20 +211,20 @@ func (l *Limiter[T]) Remove(match func(*T) bool) []T {
 	if l.queued == 0 {
 		return nil
 	}
-	var removed []waiting[T]
+	var removed []*waiting[T]
 	for client, x := range l.shares {
 		x.queue = slices.DeleteFunc(slices.Clone(x.queue), func(w waiting[T]) bool {
 			if !match(&w.call) {
 				return false
 			}
 			x.bytes -= w.size
-			removed = append(removed, w)
+			removed = append(removed, &w)
 			return true
 		})
 		l.forgetLocked(client)
 	}
 	l.queued -= len(removed)
-	slices.SortFunc(removed, func(a, b waiting[T]) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(removed, func(a, b *waiting[T]) int { return cmp.Compare(a.number, b.number) })
 	calls := make([]T, len(removed))
 	for i := range removed {
 		calls[i] = removed[i].call

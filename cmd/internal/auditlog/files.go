@@ -25,15 +25,15 @@ func Files(path string) ([]string, error) {
 		path    string
 		changed time.Time
 	}
-	var rotated []file
+	var rotated []*file
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || !isRotated(filepath.Base(path), e.Name()) {
 			continue
 		}
-		rotated = append(rotated, file{filepath.Join(filepath.Dir(path), e.Name()), info.ModTime()})
+		rotated = append(rotated, &file{filepath.Join(filepath.Dir(path), e.Name()), info.ModTime()})
 	}
-	slices.SortFunc(rotated, func(a, b file) int {
+	slices.SortFunc(rotated, func(a, b *file) int {
 		return cmp.Or(a.changed.Compare(b.changed), cmp.Compare(b.path, a.path)) // .2 is older than .1
 	})
 	var files []string

@@ -30,8 +30,10 @@ func toolsets(t table.Table) []Toolset {
 	if t.Format == "json" {
 		hint = `write "toolsets": {"NAME": {"tools": […]}, …}`
 	}
+	members := slices.Clone(t.Members("toolsets", "toolsets", hint))
+	slices.SortStableFunc(members, func(a, b source.Member) int { return cmp.Compare(a.Key, b.Key) })
 	var sets []Toolset
-	for _, m := range t.Members("toolsets", "toolsets", hint) {
+	for _, m := range members {
 		switch _, ok := m.Value.([]source.Member); {
 		case !ok:
 			t.Fail(m.Line, hint, "toolsets holds %s where a table is expected", m.Kind())
@@ -41,7 +43,6 @@ func toolsets(t table.Table) []Toolset {
 			sets = append(sets, readToolset(t.Problems, m))
 		}
 	}
-	slices.SortFunc(sets, func(a, b Toolset) int { return cmp.Compare(a.Name, b.Name) })
 	return sets
 }
 

@@ -34,7 +34,7 @@ func everything(string) bool { return true }
 func TestToolsOfTheSameSessionsAreAGroup(t *testing.T) {
 	all := lines("git_status git_commit git_diff web_search", "git_status git_commit git_diff", "git_status git_commit git_diff git_diff",
 		"web_search fs_read", "web_search fs_read", "fs_read", "once_a once_b", "gone_a gone_b", "gone_a gone_b")
-	want := []Group{{[]string{"git_commit", "git_diff", "git_status"}, 3}, {[]string{"fs_read", "web_search"}, 2}}
+	want := []*Group{{[]string{"git_commit", "git_diff", "git_status"}, 3}, {[]string{"fs_read", "web_search"}, 2}}
 	keep := func(name string) bool { return !strings.HasPrefix(name, "gone_") }
 	for range 20 { // in any order
 		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

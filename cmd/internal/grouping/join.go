@@ -65,17 +65,17 @@ func (m *matrix) join() [][]int {
 		a, b  int
 		alike float64
 	}
-	var pairs []pair
+	var pairs []*pair
 	group := make([][]int, len(m.names)) // of each tool; tools of one group have the same slice
 	for a := range m.names {
 		group[a] = []int{a}
 		for b := range a {
 			if alike := m.alike(a, b); alike >= leastAlike {
-				pairs = append(pairs, pair{b, a, alike})
+				pairs = append(pairs, &pair{b, a, alike})
 			}
 		}
 	}
-	slices.SortFunc(pairs, func(x, y pair) int {
+	slices.SortFunc(pairs, func(x, y *pair) int {
 		return cmp.Or(cmp.Compare(y.alike, x.alike), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	for _, p := range pairs {

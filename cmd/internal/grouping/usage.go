@@ -82,11 +82,11 @@ type Group struct {
 }
 
 // Groups returns groups of the tools that keep accepts, those of the most sessions first.
-func (u *Usage) Groups(keep func(name string) bool) []Group {
+func (u *Usage) Groups(keep func(name string) bool) []*Group {
 	m := u.matrix(keep)
-	var groups []Group
+	var groups []*Group
 	for _, members := range m.join() {
-		g := Group{}
+		g := &Group{}
 		for _, i := range members {
 			g.Tools = append(g.Tools, m.names[i])
 		}
@@ -104,6 +104,6 @@ func (u *Usage) Groups(keep func(name string) bool) []Group {
 		}
 		groups = append(groups, g)
 	}
-	slices.SortFunc(groups, func(a, b Group) int { return cmp.Or(b.Sessions-a.Sessions, slices.Compare(a.Tools, b.Tools)) })
+	slices.SortFunc(groups, func(a, b *Group) int { return cmp.Or(b.Sessions-a.Sessions, slices.Compare(a.Tools, b.Tools)) })
 	return groups[:min(len(groups), maxGroups)]
 }

@@ -29,7 +29,7 @@ costs a model that gets it.`
 type suggestion struct {
 	From         source                  `json:"from"`
 	Toolsets     map[string]suggestedSet `json:"toolsets"`
-	Unused       []unusedTool            `json:"unused"`
+	Unused       []*unusedTool           `json:"unused"`
 	UnusedTokens int                     `json:"unused_tokens_estimate"`
 	NotOffered   []string                `json:"not_offered"` // called, and not there now
 	names        []string                // of Toolsets, in order
@@ -66,7 +66,7 @@ func (c *command) suggest() error {
 		return cli.Failed(errors.New("there is no audit log to read"), `write audit_log = "audit.jsonl" in tools.toml and use toolman for a while, or name a file with --log`)
 	}
 	u := grouping.New()
-	s := &suggestion{Toolsets: map[string]suggestedSet{}, Unused: []unusedTool{}, NotOffered: []string{}}
+	s := &suggestion{Toolsets: map[string]suggestedSet{}, Unused: []*unusedTool{}, NotOffered: []string{}}
 	if err := s.read(path, c.since, u); err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func (s *suggestion) compare(u *grouping.Usage, offered *catalog.Catalog, sets [
 		tools[e.Name] = e
 		if u.CallsOf(e.Name) == 0 {
 			n := report.Tokens(len(e.AppendListed(nil, e.Source.Modern, false)))
-			s.Unused = append(s.Unused, unusedTool{sanitize.Line(e.Name), n})
+			s.Unused = append(s.Unused, &unusedTool{sanitize.Line(e.Name), n})
 			s.UnusedTokens += n
 		}
 	}
-	slices.SortFunc(s.Unused, func(a, b unusedTool) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(s.Unused, func(a, b *unusedTool) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name)) })
 	for _, name := range u.Names() {
 		if tools[name] == nil {
 			s.NotOffered = append(s.NotOffered, sanitize.Line(name))
@@ -150,7 +150,7 @@ func (s *suggestion) compare(u *grouping.Usage, offered *catalog.Catalog, sets [
 }
 
 // nameOf returns a name for a group that is not taken: that of its servers.
-func nameOf(g grouping.Group, tools map[string]*catalog.Entry, taken map[string]bool) string {
+func nameOf(g *grouping.Group, tools map[string]*catalog.Entry, taken map[string]bool) string {
 	var servers []string
 	for _, tool := range g.Tools {
 		if s := tools[tool].Source.PolicyName; s != "" && !slices.Contains(servers, s) {

@@ -1,7 +1,6 @@
 package prom
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -157,8 +156,12 @@ func (s *series[T]) of(given []string) *T {
 func (s *series[T]) sorted(f func(v values, one *T)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	keys := slices.SortedFunc(maps.Keys(s.all), func(a, b values) int { return slices.Compare(a[:], b[:]) })
+	var keys []*values
+	for v := range s.all {
+		keys = append(keys, &v)
+	}
+	slices.SortFunc(keys, func(a, b *values) int { return slices.Compare(a[:], b[:]) })
 	for _, v := range keys {
-		f(v, s.all[v])
+		f(*v, s.all[*v])
 	}
 }
