@@ -166,48 +166,54 @@ func (e *Engine) drop(client valkey.Client) {
 	}
 }
 
-// run calls f, which talks to the engine, and returns what f does. It does not wait for f longer
-// than ctx allows. The library alone would: while it connects, and when its queue is full. When ctx
-// has ended, f sends nothing more: it could overtake what the caller does next.
-func run[T any](ctx context.Context, e *Engine, f func(context.Context, valkey.Client) (T, error)) (T, error) {
-	var none T
+// run calls f, which talks to the engine, and returns what f does.
+func run[T any](ctx context.Context, e *Engine, f func(context.Context, valkey.Client) (T, error)) (value T, err error) {
+	result := new(T)
+	err = e.call(ctx, func(ctx context.Context, client valkey.Client) (err error) {
+		*result, err = f(ctx, client)
+		return err
+	})
+	if err != nil {
+		return value, err // f may not have ended
+	}
+	return *result, nil
+}
+
+// call calls f, and does not wait for it longer than ctx allows. The library alone would: while it
+// connects, and when its queue is full. When ctx has ended, f sends nothing more: it could overtake
+// what the caller does next.
+func (e *Engine) call(ctx context.Context, f func(context.Context, valkey.Client) error) error {
 	if e.life.Err() != nil {
-		return none, ErrClosed
+		return ErrClosed
 	}
 	select {
 	case e.calls <- struct{}{}:
 	case <-ctx.Done():
-		return none, e.clean.error(ctx.Err())
+		return e.clean.error(ctx.Err())
 	}
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
+	done := make(chan error, 1)
 	go func() {
 		defer func() { <-e.calls }()
 		long, cancel := context.WithTimeout(e.life, longestCall)
 		defer cancel()
 		ctx := unhurried{long, ctx}
 		client, err := e.connect(ctx)
-		if err != nil {
-			done <- result{err: err}
-			return
+		if err == nil {
+			err = f(ctx, client)
 		}
-		value, err := f(ctx, client)
 		if isReadOnly(err) {
 			e.drop(client)
 		}
-		done <- result{value, err}
+		done <- err
 	}()
 	select {
-	case r := <-done:
-		if r.err != nil && e.life.Err() != nil {
-			return none, ErrClosed
+	case err := <-done:
+		if err != nil && e.life.Err() != nil {
+			return ErrClosed
 		}
-		return r.value, e.clean.error(r.err)
+		return e.clean.error(err)
 	case <-ctx.Done():
-		return none, e.clean.error(ctx.Err())
+		return e.clean.error(ctx.Err())
 	}
 }
 

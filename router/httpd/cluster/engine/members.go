@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,10 +54,10 @@ func (w *writes) end(wrote bool) {
 	}
 }
 
-// Beat renews the lease. It returns all live replicas, this one included, in the order of their
-// IDs. It reports lost if what the engine has for this replica may not be what this replica wrote:
-// since the last Beat the engine lost writes, or the lease ended, so that others may have become
-// owners of its units. The replica has to write it all again then. All that is one script.
+// Beat renews the lease. It returns all live replicas, this one last. It reports lost if what the
+// engine has for this replica may not be what this replica wrote: since the last Beat the engine
+// lost writes, or the lease ended, so that others may have become owners of its units. The replica
+// has to write it all again then. All that is one script.
 func (e *Engine) Beat(ctx context.Context, lease Lease) (members []Member, lost bool, err error) {
 	k, err := e.joined()
 	if err != nil {
@@ -115,7 +114,6 @@ func (e *Engine) Beat(ctx context.Context, lease Lease) (members []Member, lost 
 		r.members = append(k.members(e.base, reply[3:]), Member{e.replica, lease})
 		return r, err
 	})
-	slices.SortFunc(r.members, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
 	return r.members, r.lost, err
 }
 
@@ -150,16 +148,15 @@ func (e *Engine) Leave(ctx context.Context) error {
 	if _, err := e.joined(); err != nil {
 		return err
 	}
-	_, err := run(ctx, e, func(ctx context.Context, c valkey.Client) (int64, error) {
-		n, err := e.scripts.leave.Exec(ctx, c, []string{e.base + "r:" + e.replica, e.counter(), e.base + "replicas"}, []string{e.base, e.replica}).AsInt64()
+	return e.call(ctx, func(ctx context.Context, c valkey.Client) error {
+		err := e.scripts.leave.Exec(ctx, c, []string{e.base + "r:" + e.replica, e.counter(), e.base + "replicas"}, []string{e.base, e.replica}).Error()
 		if err == nil {
 			e.writes.mu.Lock()
 			e.writes.expected, e.writes.beaten = 0, false
 			e.writes.mu.Unlock()
 		}
-		return n, err
+		return err
 	})
-	return err
 }
 
 // counter is the key of what counts the writes of this replica.
