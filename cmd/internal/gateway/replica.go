@@ -105,7 +105,7 @@ func (r *replica) join(o *presence.Options, isBridge bool) {
 // headOf returns what an owner has to know of the client that sends a request.
 func headOf(r *http.Request) hop.Head {
 	id, _ := guard.IdentityOf(r.Context())
-	return hop.Head{Principal: id.Principal, Addr: id.Addr, Expires: id.Expires, RequestID: r.Header.Get("X-Request-Id")}
+	return hop.Head{Principal: id.Principal, Addr: id.Addr, Expires: id.Expires, RequestID: ops.RequestID(r.Context())}
 }
 
 // start serves other replicas, and joins the cluster in the background. The replica has to be ended.

@@ -142,8 +142,13 @@ func (x *exchange) admitTo(route presence.Route) error {
 	if x.caller, err = x.sessions.Admit(x.r); err != nil {
 		return err
 	}
-	if route != nil && route(x.w, x.r, &x.caller) {
-		x.caller.Client.Account.Close()
+	served := true // if route panics, too
+	defer func() {
+		if served {
+			x.caller.Client.Account.Close()
+		}
+	}()
+	if served = route != nil && route(x.w, x.r, &x.caller); served {
 		return errServed
 	}
 	x.kept = x.sessions.Body(x.w, x.r, &x.caller)

@@ -52,11 +52,16 @@ func (f *Front) refuse(w http.ResponseWriter, r *http.Request, body []byte, why 
 // bridgeError returns the response of the bridge.
 func (f *Front) bridgeError(r *http.Request, why failure) (status int, body []byte) {
 	code := bridge.Unavailable
-	if why.ran {
+	switch {
+	case why.ran:
 		code = bridge.Timeout
-	} else if why.code == http.StatusRequestEntityTooLarge {
+	case why.code == http.StatusBadRequest:
+		code = bridge.BadRequest
+	case why.code == http.StatusUnauthorized:
+		code = bridge.Unauthenticated
+	case why.code == http.StatusRequestEntityTooLarge:
 		code = bridge.TooLarge
-	} else if why.code == http.StatusTooManyRequests {
+	case why.code == http.StatusTooManyRequests:
 		code = bridge.RateLimited
 	}
 	return bridge.ErrorResponse(r, code, why.text)

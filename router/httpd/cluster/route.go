@@ -38,11 +38,15 @@ func (c *Cluster) Route(f Front) presence.Route {
 		if h, ok := arrivedHead(r.Context()); ok {
 			return c.arrived(w, r, &h)
 		}
-		if id := r.Header.Get(httpheader.Session); id != "" && !f.Bridge && c.owns(id) {
+		if id := r.Header.Get(httpheader.Session); id != "" && !f.Bridge && !isModern(r) && c.owns(id) {
 			return false // as in most cases; the front compares the caller
 		}
 		q := c.requestOf(f, c.keys.Load(), w, r, who)
+		defer q.close()
 		switch {
+		case q.unread != nil:
+			q.refuse(q.unread)
+			return true
 		case q.issuer != "":
 			return q.sendTo(c.member(q.issuer))
 		case q.begins && c.draining.Load():
@@ -52,6 +56,11 @@ func (c *Cluster) Route(f Front) presence.Route {
 		}
 		return q.send()
 	}
+}
+
+// isModern reports whether a request is of the modern era, as its header says.
+func isModern(r *http.Request) bool {
+	return mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern
 }
 
 // awake waits until this replica has joined the cluster, and it is sure that it still has its units.
@@ -107,7 +116,10 @@ type request struct {
 	legacy bool   // unit is that of a legacy session
 	birth  string // where that began
 	issuer string // the other replica that has issued the state in the request
-	body   []byte // once it is read
+
+	reading *budget.Reader // of the body; nil before it is read
+	body    []byte
+	unread  error // why the body could not be read
 }
 
 // requestOf finds out which unit a request belongs to. Only its header counts; if the message does
@@ -120,7 +132,7 @@ func (c *Cluster) requestOf(f Front, keys *keys, w http.ResponseWriter, r *http.
 		if !c.free(true, who) {
 			q.unit = keys.unitOf("", who)
 		}
-	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
+	case isModern(r):
 		if !c.free(false, who) || !q.isFree() {
 			q.unit = keys.unitOf("", who)
 		}
@@ -168,21 +180,23 @@ func (q *request) isFree() bool {
 
 // read reads the body of the request, once.
 func (q *request) read() error {
-	if q.body != nil || q.r.Body == nil {
-		return nil
+	if q.reading == nil {
+		q.reading = q.who.Client.Account.Reader(q.r.Body)
+		q.body, q.unread = io.ReadAll(q.reading)
 	}
-	body := q.who.Client.Account.Reader(q.r.Body)
-	defer body.Close()
-	text, err := io.ReadAll(body)
-	if err == nil {
-		q.body = text
+	return q.unread
+}
+
+// close gives back the bytes of the body. If the request is served here, the front counts them.
+func (q *request) close() {
+	if q.reading != nil {
+		q.reading.Close()
 	}
-	return err
 }
 
 // here lets this replica serve the request.
 func (q *request) here() bool {
-	if q.body != nil {
+	if q.reading != nil {
 		q.r.Body = io.NopCloser(bytes.NewReader(q.body))
 	}
 	return false
@@ -213,7 +227,7 @@ func (q *request) send() (served bool) {
 			q.unlearn(q.unit)
 			q.beat(ctx) // tells who is there; without the engine, claim asks the others
 			if !wait(ctx, pause) {
-				return true
+				return q.gone(nil)
 			}
 			pause = min(2*pause, 100*time.Millisecond)
 			continue
@@ -228,16 +242,18 @@ func (q *request) send() (served bool) {
 			if res.Owner != "" && res.Owner != owner {
 				q.learn(q.unit, res.Owner)
 			} else if !wait(ctx, 10*time.Millisecond) {
-				return true
+				return q.gone(nil)
 			}
-		case res.Err == nil || ctx.Err() != nil || q.staysOpen() && q.streams.Err() != nil:
+		case res.Err == nil:
 			return true
+		case ctx.Err() != nil || res.Unwritten || q.staysOpen() && q.streams.Err() != nil:
+			return q.gone(&res)
 		case res.Refused:
 			q.bury(owner)
 			dead = owner
 		case !res.Sent: // nobody takes over the unit as long as its owner's lease lasts
 			if !wait(ctx, pause) {
-				return true
+				return q.gone(nil)
 			}
 			pause = min(2*pause, 100*time.Millisecond)
 		case !res.Began && !repeated && q.f.repeats(q.r, q.body):
@@ -307,16 +323,43 @@ func (q *request) staysOpen() bool {
 // sendTo forwards the request to a replica, whoever owns its unit. It reports false if this replica
 // has to serve it, because the other is nil or gone.
 func (q *request) sendTo(m *member) (served bool) {
-	if m == nil || q.read() != nil {
+	if m == nil {
 		return q.here()
+	}
+	if err := q.read(); err != nil {
+		q.refuse(err)
+		return true
 	}
 	q.unit = ""
-	res := q.forward(m)
-	if res.Misdirected || res.Err != nil && !res.Sent {
+	switch res := q.forward(m); {
+	case res.Err == nil && !res.Misdirected:
+	case q.r.Context().Err() != nil || res.Unwritten:
+		return q.gone(&res)
+	case !res.Sent || res.Misdirected:
 		return q.here()
-	}
-	if res.Err != nil {
+	default:
 		q.broken(m.ID, &res)
+	}
+	return true
+}
+
+// statusClientGone is the status in the access log of requests whose client has disconnected.
+const statusClientGone = 499
+
+var errEnding = errors.New("this replica of toolman is ending; open the stream again")
+
+// gone ends a request whose client has disconnected, whose credential has expired, or for whose
+// stream there is no more time. res is nil if it was not forwarded.
+func (q *request) gone(res *hop.Result) (served bool) {
+	ctx := q.r.Context()
+	switch {
+	case res != nil && res.Began:
+	case ctx.Err() == context.DeadlineExceeded:
+		q.f.refuse(q.w, q.r, q.body, failure{code: http.StatusUnauthorized, text: context.Cause(ctx).Error()})
+	case ctx.Err() != nil:
+		q.w.WriteHeader(statusClientGone) // net/http would log a success
+	default:
+		q.refuse(errEnding)
 	}
 	return true
 }
@@ -339,6 +382,8 @@ func (q *request) broken(owner string, res *hop.Result) {
 	}
 }
 
+var errIncomplete = errors.New("the request body is incomplete")
+
 // refuse answers a request that was not carried out.
 func (q *request) refuse(err error) {
 	status := http.StatusServiceUnavailable
@@ -346,6 +391,8 @@ func (q *request) refuse(err error) {
 		status = http.StatusRequestEntityTooLarge
 	} else if _, full := errors.AsType[*budget.LimitError](err); full {
 		status = http.StatusTooManyRequests
+	} else if err == q.unread {
+		status, err = http.StatusBadRequest, errIncomplete
 	}
 	q.f.refuse(q.w, q.r, q.body, failure{code: status, text: err.Error()})
 }

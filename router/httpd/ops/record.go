@@ -47,6 +47,9 @@ func recordOf(ctx context.Context) *Request {
 	return new(Request)
 }
 
+// RequestID returns the ID of a recorded request.
+func RequestID(ctx context.Context) string { return recordOf(ctx).ID }
+
 // Identify sets the name of the client of a recorded request. It must not be secret.
 func Identify(ctx context.Context, principal string) { recordOf(ctx).Principal = principal }
 

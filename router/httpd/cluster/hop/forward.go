@@ -30,6 +30,8 @@ type Result struct {
 	Refused bool
 	// Began: part of the response was written.
 	Began bool
+	// Unwritten: the client does not take the response. It may be gone.
+	Unwritten bool
 	// Events: it is a stream of events, and ends after one of them, so that another can be appended.
 	Events bool
 	// Misdirected: the replica does not own the unit, and has done nothing. Nothing was written.
@@ -127,7 +129,9 @@ func (f *forward) copyWhole(size int64) error {
 		return err
 	}
 	f.header()
-	return f.write(text)
+	err = f.write(text)
+	f.Unwritten = err != nil
+	return err
 }
 
 // copyStream copies a response as it comes.
@@ -136,6 +140,7 @@ func (f *forward) copyStream() error {
 	unsized := f.resp.ContentLength < 0
 	if unsized && f.in.Buffered() == 0 {
 		if err := f.Flush(); err != nil {
+			f.Unwritten = true
 			return err
 		}
 	}
@@ -149,6 +154,7 @@ func (f *forward) copyStream() error {
 		buffers.Put(buf)
 		switch {
 		case failed != nil:
+			f.Unwritten = true
 			return failed
 		case err == io.EOF:
 			return nil

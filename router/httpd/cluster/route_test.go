@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"toolman/fixtures/valkey"
+	"toolman/router/budget"
+)
+
+const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`
+
+func TestRequestsOfACallerGoToOneReplica(t *testing.T) {
+	server := valkey.Start(t)
+	a, b, c := start(t, server), start(t, server), start(t, server)
+	_, owner := a.post("who", call)
+	for _, edge := range []*replica{b, c, a, c} {
+		if _, got := edge.post("who", call); got != owner {
+			t.Errorf("%s has served what is %s's", got, owner)
+		}
+	}
+}
+
+func TestASessionIDDoesNotBringRequestsOfTheModernEraToItsReplica(t *testing.T) {
+	server := valkey.Start(t)
+	a, b := start(t, server), start(t, server)
+	_, owner := a.post("who", call)
+	id := b.NewID(b.caller("who"))
+	b.own(id)
+	req := httptest.NewRequest(http.MethodPost, b.edge.URL+"/mcp", strings.NewReader(call))
+	req.RequestURI = ""
+	req.Header.Set("X-Who", "who")
+	req.Header.Set("Mcp-Session-Id", id)
+	req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	if _, got := b.send(req); got != owner {
+		t.Errorf("%s has served it, the owner is %s", got, owner)
+	}
+}
+
+func TestTheEndOfACredentialIsTold(t *testing.T) {
+	server := valkey.Start(t)
+	a, b := start(t, server), start(t, server)
+	a.serve = func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	if _, err := a.claim(t.Context(), a.keys.Load().unitOf("", a.caller("who")), "", false); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("the token has expired"))
+	defer cancel()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(call))
+	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	w := httptest.NewRecorder()
+	if !b.Route(b.front())(w, r, b.caller("who")) || w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "the token has expired") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if n := b.Status().Broken; n != 0 {
+		t.Errorf("%d owners count as dead", n)
+	}
+}
+
+// A brokenBody fails after a few bytes, once.
+type brokenBody struct{ reads int }
+
+func (b *brokenBody) Read(p []byte) (int, error) {
+	if b.reads++; b.reads == 2 {
+		return 0, errors.New("broken")
+	} else if b.reads > 2 {
+		return 0, io.EOF
+	}
+	return copy(p, `{"jsonrpc":"2.0"}`), nil
+}
+
+func TestABodyThatCannotBeReadIsRefused(t *testing.T) {
+	server := valkey.Start(t)
+	free := func(o *Options) { o.Free = func() (bool, bool) { return true, true } }
+	a := start(t, server, free)
+	who := a.caller("who")
+	who.Client.Static = "mode"
+	r := httptest.NewRequest(http.MethodPost, "/mcp", &brokenBody{})
+	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	w := httptest.NewRecorder()
+	if !a.Route(a.front())(w, r, who) || w.Code != http.StatusBadRequest {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestABodyCountsWhileItIsForwarded(t *testing.T) {
+	server := valkey.Start(t)
+	a, b := start(t, server), start(t, server)
+	arrived, goOn := make(chan bool), make(chan bool)
+	a.serve = func(http.ResponseWriter, *http.Request) { arrived <- true; <-goOn }
+	if _, err := a.claim(t.Context(), a.keys.Load().unitOf("", a.caller("who")), "", false); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool)
+	go func() { defer close(done); b.post("who", strings.Repeat(" ", 5000)+call) }()
+	<-arrived
+	who := b.caller("who")
+	defer who.Client.Account.Close()
+	if n := who.Client.Account.Used(budget.Bytes); n < 5000 {
+		t.Errorf("%d bytes count", n)
+	}
+	close(goOn)
+	<-done
+	if n := who.Client.Account.Used(budget.Bytes); n != 0 {
+		t.Errorf("%d bytes count after the request", n)
+	}
+}
