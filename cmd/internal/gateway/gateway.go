@@ -64,14 +64,16 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 		c.HTTP.Listen = address
 	}
 	return engine.Run(ctx, flags, c, flags.Stderr, func(e *engine.Engine) error {
-		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared()),
-			calls: calllog.New(calllog.Options{Scrub: e.Secrets.JSON, Code: bridge.CodeOf}), cluster: c.Cluster}
+		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared()), cluster: c.Cluster}
 		rand.Read(s.key[:])
+		calls := calllog.Options{Scrub: e.Secrets.JSON, Code: bridge.CodeOf}
 		if c.Cluster != nil {
 			if s.replica, err = s.newReplica(c, at.Files()); err != nil {
 				return err
 			}
+			calls.Replica = s.replica.id
 		}
+		s.calls = calllog.New(calls)
 		a, err := s.newAccess(c)
 		if err != nil {
 			return err
@@ -109,11 +111,15 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 		endpoint.NewID, s.health.Cluster = s.replica.NewID, s.replica.health
 	}
 	s.endpoint = httpd.New(s.router, endpoint)
-	s.bridge = bridge.New(s.router, bridge.Options{
+	api := bridge.Options{
 		Options: programs, Status: s.tools, ActiveOnly: c.BridgeActiveOnly, Log: s.calls,
 		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logsOf(agent) },
 		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
-	})
+	}
+	if s.replica != nil {
+		api.OtherLogs = s.replica.otherLogs
+	}
+	s.bridge = bridge.New(s.router, api)
 	s.admit(a)
 }
 

@@ -11,11 +11,11 @@ import (
 func noteForwarded(r *http.Request, replica string) { ops.Forwarded(r.Context(), replica) }
 
 // clusterMetrics returns the metrics of the cluster; none without [cluster].
-func (s *server) clusterMetrics() []prom.Metric {
-	if s.replica == nil {
+func (r *replica) clusterMetrics() []prom.Metric {
+	if r == nil {
 		return nil
 	}
-	return []prom.Metric{prom.Gauge(s.replica.metrics)}
+	return []prom.Metric{prom.Gauge(r.metrics)}
 }
 
 // metrics writes the metrics of the replica.

@@ -39,6 +39,7 @@ type replica struct {
 	engine   *engine.Engine
 	peers    *hop.Identity
 	toolsets *shared.Shelf
+	log      *zap.Logger
 	listener net.Listener // for other replicas
 	stop     context.CancelFunc
 	stopped  chan struct{} // closed when Cluster.Run has returned
@@ -49,6 +50,7 @@ func (s *server) newReplica(c *config.Config, files []string) (*replica, error) 
 	o, hint := c.Cluster, "see [cluster] in "+c.Path
 	r := &replica{id: clusters.NewReplica(), stopped: make(chan struct{})}
 	s.Log = s.Log.With(zap.String("replica", r.id))
+	r.log = s.Log.Named("cluster")
 	s.RouterOptions.Audit = audit.OfReplica(s.RouterOptions.Audit, r.id)
 	var err error
 	if r.peers, err = hop.NewIdentity(o.Secrets, o.Name); err != nil {
@@ -63,7 +65,7 @@ func (s *server) newReplica(c *config.Config, files []string) (*replica, error) 
 	}
 	r.toolsets = shared.New(r.engine, store.ToolsetsBeside(c.Beside), func(err error) { s.Log.Warn("saved toolsets", zap.NamedError("err", err)) })
 	s.RouterOptions.Shelf = r.toolsets
-	r.Cluster = clusters.New(clusters.Options{Engine: r.engine, Peers: r.peers, Replica: r.id, Idle: c.HTTP.SessionIdle, Free: s.freeCallers, Log: s.Log.Named("cluster"),
+	r.Cluster = clusters.New(clusters.Options{Engine: r.engine, Peers: r.peers, Replica: r.id, Idle: c.HTTP.SessionIdle, Free: s.freeCallers, Log: r.log,
 		Lease: engine.Lease{Address: advertised(o, r.listener), Version: setup.Version(), Protocol: hop.Version, Config: hashOf(files)}})
 	return r, nil
 }
@@ -153,7 +155,11 @@ func (s *server) serveForwarded() func(w http.ResponseWriter, r *http.Request, h
 			return
 		}
 		id.Addr, id.Expires = h.Addr, h.Expires
-		guard.ServeAs(id, mux, w, r.WithContext(context.WithValue(r.Context(), accessKey{}, a)))
+		ctx := context.WithValue(r.Context(), accessKey{}, a)
+		if h.Local {
+			ctx = context.WithValue(ctx, localKey{}, true)
+		}
+		guard.ServeAs(id, mux, w, r.WithContext(ctx))
 	}
 }
 

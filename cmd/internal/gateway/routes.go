@@ -28,7 +28,7 @@ func (s *server) routes(g *guard.Guard) http.Handler {
 	documents := g.Open(bridge.Documents())
 	mux.Handle("/openapi.json", documents)
 	mux.Handle("/docs", documents)
-	mux.Handle("/metrics", protect(g, ops.Only(mayReadMetrics, noMetrics, s.metrics.Handler(s.router, s.clusterMetrics()...))))
+	mux.Handle("/metrics", protect(g, ops.Only(mayReadMetrics, noMetrics, s.metrics.Handler(s.router, s.replica.clusterMetrics()...))))
 	mux.Handle("/.well-known/mcp-config", protectByAgent(g, guard.RPCError, ops.Document("application/schema+json", configSchema)))
 	probes := ops.Probes(s.health)
 	mux.Handle("/", g.Open(probes))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"toolman/router/audit"
@@ -16,6 +17,9 @@ const (
 	defaultLogs = 100
 	maxLogs     = 1000
 )
+
+// headerMissing is the header of a response of GET /logs with the replicas that did not answer.
+const headerMissing = "X-Missing-Replicas"
 
 // Logs are the calls that a caller may read.
 type Logs struct {
@@ -38,7 +42,15 @@ func (x *exchange) listLogs() error {
 	} else {
 		q.Of = &who.Principal
 	}
-	writeJSON(x.w, http.StatusOK, x.o.Log.Find(q), x.kept)
+	found := x.o.Log.Find(q)
+	if x.o.OtherLogs != nil {
+		others, missing := x.o.OtherLogs(x.r)
+		found = calllog.Merge(q.Limit, append(others, found)...)
+		if len(missing) > 0 {
+			x.w.Header().Set(headerMissing, strings.Join(missing, ", "))
+		}
+	}
+	writeJSON(x.w, http.StatusOK, found, x.kept)
 	return nil
 }
 

@@ -25,7 +25,9 @@ const (
 // Options configure a Log.
 type Options struct {
 	Scrub func(text []byte) []byte // returns a copy of JSON without secrets; nil removes nothing
-	Code  Code                     // nil: errors of the calls of MCP clients have no code
+	// Replica is the ID of the replica of a cluster that has the log; "": there is none.
+	Replica string
+	Code    Code // nil: errors of the calls of MCP clients have no code
 }
 
 // A Log keeps the latest calls. Its methods may be called from any goroutine.

@@ -30,7 +30,8 @@ type Entry struct {
 	Agent       string          `json:"agent,omitempty"`
 	Era         string          `json:"era,omitempty"` // of MCP; "": the call came without MCP
 	Client      *Client         `json:"client,omitempty"`
-	RecordedBy  string          `json:"recorded_by"` // Toolman, Server or Both
+	RecordedBy  string          `json:"recorded_by"`       // Toolman, Server or Both
+	Replica     string          `json:"replica,omitempty"` // of a cluster, whose log has the entry
 
 	who   budget.Principal // made the call
 	began time.Time

@@ -30,7 +30,9 @@ func (l *Log) Find(q Query) []Entry {
 	slices.SortStableFunc(all, func(x, y *Entry) int { return x.Timestamp.Compare(y.Timestamp) })
 	found := []Entry{}
 	for _, e := range all[max(0, len(all)-q.Limit):] {
-		found = append(found, *e)
+		one := *e
+		one.Replica = l.o.Replica
+		found = append(found, one)
 	}
 	return found
 }

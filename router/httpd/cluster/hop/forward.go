@@ -16,7 +16,7 @@ import (
 const (
 	wholeBody  = 1 << 20  // the longest response that is read before it is passed on
 	copied     = 32 << 10 // at once, of longer ones and of streams
-	maxGet     = 4 << 20
+	maxGet     = 20 << 20 // more than a log of calls
 	largeWrite = 64 << 10 // from this size on a write may have to wait for the client
 )
 
