@@ -43,6 +43,7 @@ const (
 	askTime    = 250 * time.Millisecond // for the answers of all other replicas
 	probeTime  = 500 * time.Millisecond
 	patience   = 5 * time.Second // how long a request waits for an owner
+	emptyTime  = 5 * time.Second // how long a unit may have no session after it was claimed
 )
 
 // A Cluster is this replica's part of a cluster. It is safe for use by many goroutines. It
@@ -56,7 +57,9 @@ type Cluster struct {
 
 	began    time.Time
 	lastTick atomic.Int64 // time since began when the loop ran last
-	suspect  atomic.Bool  // this replica has not run for a while; its units may have another owner
+	pauses   atomic.Int64 // how often this replica has not run for so long that it may have lost units
+	verified atomic.Int64 // of pauses, those after which it has asked for its units
+	rewrite  atomic.Bool  // the engine may have lost what this replica has written
 	engineUp atomic.Bool
 	draining atomic.Bool
 	open     atomic.Int64    // forwarded requests that are no streams
@@ -64,13 +67,19 @@ type Cluster struct {
 
 	endStreams context.CancelFunc
 	beating    sync.Mutex             // one Beat at a time
-	saving     sync.Mutex             // one saveAll at a time
+	learning   sync.Mutex             // one refresh at a time
+	keeping    sync.Mutex             // one upkeep at a time
+	verifying  sync.Mutex             // one verify at a time
+	failure    atomic.Pointer[string] // of the engine, as logged last
 	hash       atomic.Pointer[string] // of the configuration
 
 	mu      sync.Mutex
 	members map[string]*member // guarded by mu: the other replicas, by ID
 	units   map[string]*unit   // guarded by mu: those that this replica owns
 	owners  owners             // guarded by mu: of units that others own
+	// ending has the sessions that have ended, by key, until the engine has forgotten them. The
+	// channels are closed then. Guarded by mu.
+	ending map[string]chan struct{}
 }
 
 // New returns the part of a replica in a cluster. Run has to follow.
@@ -80,7 +89,7 @@ func New(o Options) *Cluster {
 		o.Free = func() (bool, bool) { return false, false }
 	}
 	c := &Cluster{o: o, client: hop.NewClient(o.Peers), joined: make(chan struct{}), began: time.Now(),
-		members: map[string]*member{}, units: map[string]*unit{}}
+		members: map[string]*member{}, units: map[string]*unit{}, ending: map[string]chan struct{}{}}
 	c.SetConfig(o.Lease.Config)
 	c.streams, c.endStreams = context.WithCancel(context.Background())
 	return c
@@ -139,7 +148,7 @@ func (c *Cluster) Run(ctx context.Context) {
 // tick renews the lease and learns who else is there.
 func (c *Cluster) tick(ctx context.Context) {
 	if c.overdue() {
-		c.suspect.Store(true) // before lastTick: requests must not see neither
+		c.pauses.Add(1) // before lastTick: requests must not see neither
 	}
 	c.lastTick.Store(int64(time.Since(c.began)))
 	if c.keys.Load() == nil && !c.join(ctx) {
@@ -150,14 +159,13 @@ func (c *Cluster) tick(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if c.suspect.Load() {
+	if c.suspect() {
 		go c.verify(ctx)
 	}
 	if lost || !wasUp {
-		go c.saveAll(ctx, true)
-	} else {
-		go c.saveAll(ctx, false)
+		c.rewrite.Store(true)
 	}
+	go c.upkeep(ctx)
 }
 
 // overdue reports whether the loop has not run for so long that the lease may have ended.
@@ -200,7 +208,7 @@ func (c *Cluster) beat(ctx context.Context) (lost bool, err error) {
 	if errors.Is(err, engine.ErrRejoin) {
 		var key [32]byte // another replica made the keys again, before this one could put them back
 		if key, err = c.o.Engine.Join(ctx); err == nil {
-			c.keys.Store(newKeys(key))
+			c.rejoin(key)
 			all, lost, err = c.o.Engine.Beat(ctx, lease)
 		}
 	}
@@ -218,25 +226,57 @@ func (c *Cluster) beat(ctx context.Context) (lost bool, err error) {
 	return lost, nil
 }
 
-// engineFails notes that the engine does not answer.
-func (c *Cluster) engineFails(err error) {
-	if c.engineUp.Swap(false) || c.counts.engineErrors.Add(1) == 1 {
-		c.o.Log.Error("the cluster's engine does not answer; sessions go on, but are not protected against the end of a replica", zap.NamedError("err", err))
+// refresh renews the lease to learn who is there, unless another request does so now.
+func (c *Cluster) refresh() {
+	if c.learning.TryLock() {
+		defer c.learning.Unlock()
+		c.beat(context.Background()) // without the engine, claim asks the others
 	}
 }
 
+// rejoin takes over the keys of the cluster. IDs of sessions that this replica has made count no
+// more.
+func (c *Cluster) rejoin(key [32]byte) {
+	c.mu.Lock()
+	units := c.units
+	c.units = map[string]*unit{}
+	c.mu.Unlock()
+	c.keys.Store(newKeys(key))
+	for _, u := range units {
+		for _, s := range u.sessions {
+			s.End(presence.ErrEnded)
+		}
+	}
+}
+
+// engineFails notes that the engine does not answer. It logs each reason once.
+func (c *Cluster) engineFails(err error) {
+	text := err.Error()
+	was := c.failure.Swap(&text)
+	if !c.engineUp.Swap(false) && was != nil && *was == text {
+		return
+	}
+	what := "the cluster's engine does not answer; sessions go on, but are not protected against the end of a replica"
+	if c.keys.Load() == nil {
+		what = "the cluster cannot be joined"
+	}
+	c.o.Log.Error(what, zap.NamedError("err", err))
+}
+
 // Drain says that the replica is about to end: it takes no new units, and gives away those without
-// anything under way. It returns when it has none left, or ctx ends.
+// anything under way that others can make again. It returns when it has none left, or ctx ends.
 func (c *Cluster) Drain(ctx context.Context) {
 	c.draining.Store(true)
 	c.beat(ctx) // tells the others; if it fails they find out
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		for _, s := range c.kept("") {
-			s.Move()
+		if c.engineUp.Load() {
+			for _, s := range c.kept(none, stored) {
+				s.Move()
+			}
 		}
-		c.dropEmpty(ctx, 0)
+		c.dropEmpty(0)
 		if len(c.unitNames()) == 0 {
 			return
 		}
@@ -258,9 +298,6 @@ func (c *Cluster) EndStreams() { c.endStreams() }
 func (c *Cluster) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
-	for _, unit := range c.unitNames() {
-		c.o.Engine.Release(ctx, unit) // fails without the engine: the lease ends by itself then
-	}
-	c.o.Engine.Leave(ctx)
+	c.o.Engine.Leave(ctx) // fails without the engine: the lease ends by itself then
 	c.client.Close()
 }

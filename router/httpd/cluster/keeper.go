@@ -3,14 +3,13 @@ package cluster
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"toolman/router/httpd/cluster/engine"
 	"toolman/router/httpd/presence"
 )
 
@@ -32,13 +31,16 @@ func (c *Cluster) Load(ctx context.Context, key string, who *presence.Caller) ([
 	}
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()
+	if !c.awaitEnd(ctx, key) {
+		return nil, presence.ErrUnavailable
+	}
 	if c.engineUp.Load() {
 		record, err := c.o.Engine.Get(ctx, key)
 		if err == nil {
 			if record != nil {
 				c.counts.adopted.Add(1)
 			} else if id != "" {
-				c.drop(context.WithoutCancel(ctx), k.unitOf(id, who)) // it was claimed in vain
+				c.drop(k.unitOf(id, who)) // it was claimed in vain
 			}
 			return record, nil
 		}
@@ -50,6 +52,23 @@ func (c *Cluster) Load(ctx context.Context, key string, who *presence.Caller) ([
 	return nil, presence.ErrUnavailable
 }
 
+// awaitEnd waits until the engine has forgotten an earlier session of this key. It reports false if
+// ctx ended before.
+func (c *Cluster) awaitEnd(ctx context.Context, key string) bool {
+	c.mu.Lock()
+	ended := c.ending[key]
+	c.mu.Unlock()
+	if ended == nil {
+		return true
+	}
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // Began implements presence.Keeper.
 func (c *Cluster) Began(key string, who *presence.Caller, s presence.Kept) {
 	if c.isFree(key, who) {
@@ -58,7 +77,11 @@ func (c *Cluster) Began(key string, who *presence.Caller, s presence.Kept) {
 	name := c.keys.Load().unitOf(idIn(key), who)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ownLocked(name).sessions[key] = s
+	began := &session{Kept: s}
+	if c.units[name] == nil {
+		began.record = unsaved // the engine does not know the owner
+	}
+	c.ownLocked(name).sessions[key] = began
 }
 
 // Save implements presence.Keeper.
@@ -77,42 +100,76 @@ func (c *Cluster) Save(key string, who *presence.Caller, record []byte) error {
 		go c.lose(name, owner)
 		return presence.ErrMoved
 	}
+	c.noteSaved(name, key, err)
+	return err
+}
+
+// noteSaved notes whether the engine has taken the record of a session.
+func (c *Cluster) noteSaved(name, key string, err error) {
+	now := stored
+	if errors.Is(err, engine.ErrTooLong) {
+		now = tooLong
+	} else if err != nil {
+		now = unsaved
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if u := c.units[name]; u != nil {
-		if u.unsaved[key] = err != nil; err == nil {
-			delete(u.unsaved, key)
-		}
+	u := c.units[name]
+	if u == nil || u.sessions[key] == nil {
+		return
 	}
-	return err
+	s := u.sessions[key]
+	if now == tooLong && s.record != tooLong {
+		c.o.Log.Warn("a session is not protected against the end of this replica", zap.NamedError("err", err))
+	}
+	s.record = now
 }
 
 // Ended implements presence.Keeper.
 func (c *Cluster) Ended(key string, who *presence.Caller, s presence.Kept, why error) {
 	name := c.keys.Load().unitOf(idIn(key), who)
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	u := c.units[name]
-	last := false
-	if u != nil && u.sessions[key] == s {
-		delete(u.sessions, key)
-		delete(u.unsaved, key)
-		if last = len(u.sessions) == 0; last {
-			delete(c.units, name)
-		}
-	}
-	c.mu.Unlock()
-	if u == nil || why == presence.ErrMoved && !last {
+	if u == nil {
 		return
 	}
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), engineTime)
-		defer cancel()
-		if why == presence.ErrMoved {
-			c.o.Engine.Release(ctx, name) // without the engine, the lease ends by itself
-		} else {
-			c.o.Engine.Forget(ctx, name, key, last) // what is left ends with its time to live
-		}
-	}()
+	if there := u.sessions[key]; there != nil && there.Kept != s {
+		return // a newer session has the record
+	}
+	delete(u.sessions, key)
+	last := len(u.sessions) == 0
+	if last {
+		delete(c.units, name)
+	}
+	switch {
+	case why != presence.ErrMoved:
+		ended := make(chan struct{})
+		c.ending[key] = ended
+		go c.forget(name, key, last, ended)
+	case last:
+		go c.release(name)
+	}
+}
+
+// forget deletes the record of a session that has ended.
+func (c *Cluster) forget(name, key string, last bool, ended chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), engineTime)
+	defer cancel()
+	c.o.Engine.Forget(ctx, name, key, last) // if it fails, what is left ends with its time to live
+	close(ended)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending[key] == ended {
+		delete(c.ending, key)
+	}
+}
+
+// release lets any replica claim a unit.
+func (c *Cluster) release(name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), engineTime)
+	defer cancel()
+	c.o.Engine.Release(ctx, name) // if it fails, what is left ends with its time to live
 }
 
 // isFree reports whether a key is that of a caller whom every replica serves.
@@ -123,76 +180,70 @@ func (c *Cluster) isFree(key string, who *presence.Caller) bool {
 // bridgeKey begins the keys of sessions of the bridge.
 const bridgeKey = "bridge "
 
-// kept returns the sessions of a unit that this replica owns, or of all for "".
-func (c *Cluster) kept(name string) (all []presence.Kept) {
+// kept returns the sessions whose records are in one of some states; without any, all sessions.
+func (c *Cluster) kept(states ...state) (all []presence.Kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for n, u := range c.units {
-		if name == "" || n == name {
-			for _, s := range u.sessions {
-				all = append(all, s)
+	for _, u := range c.units {
+		for _, s := range u.sessions {
+			if len(states) == 0 || slices.Contains(states, s.record) {
+				all = append(all, s.Kept)
 			}
 		}
 	}
 	return all
 }
 
-// unsaved returns the sessions whose records the engine does not have.
-func (c *Cluster) unsaved() (all []presence.Kept) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, u := range c.units {
-		for key := range u.unsaved {
-			all = append(all, u.sessions[key])
-		}
-	}
-	return all
-}
-
-// saveAll stores the records of all sessions, or of those that the engine does not have. It claims
-// the units without sessions, too.
-func (c *Cluster) saveAll(ctx context.Context, all bool) {
-	if !c.saving.TryLock() {
+// upkeep stores the records that the engine does not have, or all if it may have lost some. It gives
+// up units that were claimed, but have got no session.
+func (c *Cluster) upkeep(ctx context.Context) {
+	if !c.keeping.TryLock() {
 		return
 	}
-	defer c.saving.Unlock()
-	sessions := c.unsaved()
+	defer c.keeping.Unlock()
+	c.dropEmpty(emptyTime)
+	all := c.rewrite.Swap(false)
+	sessions := c.kept(unsaved)
 	if all {
-		sessions = c.kept("")
+		sessions = c.kept()
 	}
-	var wg sync.WaitGroup
-	for some := range slices.Chunk(sessions, 64) {
-		for _, s := range some {
-			wg.Go(s.Save)
+	inParallel(sessions, func(s presence.Kept) {
+		if ctx.Err() == nil && c.engineUp.Load() {
+			s.Save()
 		}
-		wg.Wait()
-		if ctx.Err() != nil || !c.engineUp.Load() {
-			return
-		}
-	}
-	if all && len(sessions) > 0 {
+	})
+	switch {
+	case !all:
+	case ctx.Err() != nil || !c.engineUp.Load():
+		c.rewrite.Store(true)
+	case len(sessions) > 0:
 		c.o.Log.Info("the records of all sessions are stored again, because the engine may have lost some", zap.Int("sessions", len(sessions)))
 	}
 }
 
-// renew prolongs the time to live of what this replica has in the engine. It gives up units that
-// were claimed, but have got no session.
+// renew prolongs the time to live of what this replica has in the engine.
 func (c *Cluster) renew(ctx context.Context) {
-	c.dropEmpty(ctx, time.Minute)
-	var units, keys []string
+	var units, keys, others []string
 	c.mu.Lock()
 	for name, u := range c.units {
 		units = append(units, name)
-		keys = slices.AppendSeq(keys, maps.Keys(u.sessions))
+		for key, s := range u.sessions {
+			if s.record == stored {
+				keys = append(keys, key)
+			} else {
+				others = append(others, key)
+			}
+		}
 	}
 	c.mu.Unlock()
 	if missing, err := c.o.Engine.Renew(ctx, units, keys, c.ttl()); err == nil && missing {
-		c.saveAll(ctx, true)
+		c.rewrite.Store(true)
 	}
+	c.o.Engine.Renew(ctx, nil, others, c.ttl()) // those that were adopted have records
 }
 
 // drop gives up a unit, unless it has a session.
-func (c *Cluster) drop(ctx context.Context, name string) {
+func (c *Cluster) drop(name string) {
 	c.mu.Lock()
 	u := c.units[name]
 	empty := u != nil && len(u.sessions) == 0
@@ -201,12 +252,12 @@ func (c *Cluster) drop(ctx context.Context, name string) {
 	}
 	c.mu.Unlock()
 	if empty {
-		c.o.Engine.Release(ctx, name) // what is left ends with its time to live
+		c.release(name)
 	}
 }
 
 // dropEmpty gives up units that were claimed at least a while ago, but have no session.
-func (c *Cluster) dropEmpty(ctx context.Context, while time.Duration) {
+func (c *Cluster) dropEmpty(while time.Duration) {
 	var empty []string
 	c.mu.Lock()
 	for name, u := range c.units {
@@ -215,7 +266,5 @@ func (c *Cluster) dropEmpty(ctx context.Context, while time.Duration) {
 		}
 	}
 	c.mu.Unlock()
-	for _, name := range empty {
-		c.drop(ctx, name)
-	}
+	inParallel(empty, c.drop)
 }

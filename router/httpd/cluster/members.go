@@ -88,6 +88,18 @@ func (c *Cluster) member(id string) *member {
 	return c.members[id]
 }
 
+// leaseless returns the replicas that have no lease, but answer. dead does not count.
+func (c *Cluster) leaseless(dead string) (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if m.missing && m.ID != dead {
+			all = append(all, m.ID)
+		}
+	}
+	return all
+}
+
 // others returns the other replicas.
 func (c *Cluster) others() (all []*member) {
 	c.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,10 +15,28 @@ import (
 
 // A unit is one that this replica owns.
 type unit struct {
-	sessions map[string]presence.Kept // by key
-	since    time.Time                // when it was claimed
-	unsaved  map[string]bool          // keys of sessions whose records the engine does not have
+	sessions map[string]*session // by key
+	since    time.Time           // when it was claimed
 }
+
+// A session is one of a unit.
+type session struct {
+	presence.Kept
+	record state
+}
+
+// A state tells whether the engine has the record of a session.
+type state uint8
+
+const (
+	none    state = iota // there was no need for one so far
+	stored               // it has the record
+	unsaved              // it needs the record
+	tooLong              // it does not take the record, unless that changes
+)
+
+// protected reports whether another replica can make the session again.
+func (s state) protected() bool { return s == none || s == stored }
 
 // owners remembers the owners of some units. It holds between maxOwners and twice as many.
 type owners struct{ now, old map[string]string }
@@ -64,7 +83,7 @@ func (c *Cluster) own(name string) {
 func (c *Cluster) ownLocked(name string) *unit {
 	u := c.units[name]
 	if u == nil {
-		u = &unit{sessions: map[string]presence.Kept{}, since: time.Now(), unsaved: map[string]bool{}}
+		u = &unit{sessions: map[string]*session{}, since: time.Now()}
 		c.units[name] = u
 		c.owners.forget(name)
 	}
@@ -135,7 +154,7 @@ func (c *Cluster) claim(ctx context.Context, name, dead string, legacy bool) (ow
 	defer cancel()
 	fresh := false
 	if c.engineUp.Load() {
-		owner, fresh, err = c.o.Engine.Claim(ctx, name, dead, c.ttl())
+		owner, fresh, err = c.o.Engine.Claim(ctx, name, dead, c.ttl(), c.leaseless(dead)...)
 		if err != nil {
 			c.o.Log.Warn("an owner cannot be looked up", zap.NamedError("err", err))
 		}
@@ -166,27 +185,39 @@ func (c *Cluster) claim(ctx context.Context, name, dead string, legacy bool) (ow
 // verify asks who owns the units of this replica, after it has not run for a while. Nothing is
 // served meanwhile.
 func (c *Cluster) verify(ctx context.Context) {
+	if !c.verifying.TryLock() {
+		return
+	}
+	defer c.verifying.Unlock()
+	pauses := c.pauses.Load()
+	var failed atomic.Bool
+	inParallel(c.unitNames(), func(name string) {
+		ctx, cancel := context.WithTimeout(ctx, engineTime)
+		defer cancel()
+		owner, _, err := c.o.Engine.Claim(ctx, name, "", c.ttl())
+		if err != nil {
+			failed.Store(true)
+		} else if owner != c.o.Replica {
+			c.lose(name, owner)
+		}
+	})
+	if !failed.Load() {
+		c.verified.Store(pauses)
+	}
+}
+
+// suspect reports whether this replica has not run for a while, so that its units may have another
+// owner.
+func (c *Cluster) suspect() bool { return c.pauses.Load() != c.verified.Load() }
+
+// inParallel calls f for each of some values, for 64 at a time.
+func inParallel[T any](all []T, f func(T)) {
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	failed := false
-	for names := range slices.Chunk(c.unitNames(), 64) {
-		for _, name := range names {
-			wg.Go(func() {
-				ctx, cancel := context.WithTimeout(ctx, engineTime)
-				defer cancel()
-				owner, _, err := c.o.Engine.Claim(ctx, name, "", c.ttl())
-				if err != nil {
-					mu.Lock()
-					failed = true
-					mu.Unlock()
-				} else if owner != c.o.Replica {
-					c.lose(name, owner)
-				}
-			})
+	defer wg.Wait()
+	for some := range slices.Chunk(all, 64) {
+		for _, one := range some {
+			wg.Go(func() { f(one) })
 		}
 		wg.Wait()
-	}
-	if !failed && !c.overdue() {
-		c.suspect.Store(false)
 	}
 }

@@ -73,7 +73,7 @@ func (c *Cluster) awake(ctx context.Context) bool {
 			return false
 		}
 	}
-	for began := time.Now(); c.suspect.Load() || c.overdue(); {
+	for began := time.Now(); c.suspect() || c.overdue(); {
 		if time.Since(began) > patience || !wait(ctx, 10*time.Millisecond) {
 			return false
 		}
@@ -225,7 +225,7 @@ func (q *request) send() (served bool) {
 				return true
 			}
 			q.unlearn(q.unit)
-			q.beat(ctx) // tells who is there; without the engine, claim asks the others
+			q.refresh()
 			if !wait(ctx, pause) {
 				return q.gone(nil)
 			}

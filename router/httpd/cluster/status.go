@@ -11,7 +11,6 @@ type counts struct {
 	forwardNanos atomic.Int64     // of all forwards together
 	adopted      atomic.Uint64
 	broken       atomic.Uint64
-	engineErrors atomic.Uint64
 	beats        atomic.Uint64
 	beatNanos    atomic.Int64
 }
@@ -65,7 +64,11 @@ func (c *Cluster) Status() Status {
 	s.Owned = len(c.units)
 	for _, u := range c.units {
 		s.Sessions += len(u.sessions)
-		s.Unprotected += len(u.unsaved)
+		for _, one := range u.sessions {
+			if !one.record.protected() {
+				s.Unprotected++
+			}
+		}
 	}
 	return s
 }

@@ -15,10 +15,10 @@ import (
 
 // The bounds of what is kept in the engine, and of the time that it may take.
 const (
-	MaxRecord   = 64 << 10 // bytes of a session's record
-	MaxDocument = 1 << 20  // bytes of a document
-	MaxReplicas = 256      // with a lease at a time
-	maxLease    = 4 << 10  // bytes of a lease
+	MaxRecord   = 256 << 10 // bytes of a session's record, as it is stored
+	MaxDocument = 1 << 20   // bytes of a document
+	MaxReplicas = 256       // with a lease at a time
+	maxLease    = 4 << 10   // bytes of a lease
 	longestCall = 2 * time.Second
 	mostCalls   = 64 // at a time; others wait. Less than the client library's queue holds
 )
@@ -30,6 +30,8 @@ var (
 	ErrRejoin = errors.New("engine: the cluster has another key; join again")
 	// ErrSecrets is the error of Join for a replica with other secrets than those of its cluster.
 	ErrSecrets = errors.New("engine: the replicas of this name have other secrets; give all of them the same [cluster] secrets, or another [cluster] name")
+	// ErrTooLong is the error of Put for a record that would be longer than MaxRecord.
+	ErrTooLong = errors.New("engine: the record of the session is too long")
 	// ErrClosed is the error of calls after Close.
 	ErrClosed = errors.New("engine: closed")
 )

@@ -43,9 +43,10 @@ func (e *Engine) write(ctx context.Context, script *valkey.Lua, keys []string, a
 }
 
 // Claim makes this replica the owner of a unit if the unit has none, or one without a lease, or the
-// replica dead, which the caller knows to be dead; the lease of that one is deleted then. It returns
-// who owns the unit now, and whether the engine knew of no owner.
-func (e *Engine) Claim(ctx context.Context, unit, dead string, ttl time.Duration) (owner string, fresh bool, err error) {
+// replica dead, which the caller knows to be dead; the lease of that one is deleted then. Replicas
+// that the caller knows to be living keep their units without a lease, too. It returns who owns the
+// unit now, and whether the engine knew of no owner.
+func (e *Engine) Claim(ctx context.Context, unit, dead string, ttl time.Duration, living ...string) (owner string, fresh bool, err error) {
 	k, err := e.joined()
 	if err != nil {
 		return "", false, err
@@ -54,7 +55,8 @@ func (e *Engine) Claim(ctx context.Context, unit, dead string, ttl time.Duration
 	if err != nil {
 		return "", false, err
 	}
-	o, err := e.write(ctx, e.scripts.claim, []string{k.name(e.base, "o", unit), e.base + "replicas"}, dead, strconv.FormatInt(ms, 10))
+	o, err := e.write(ctx, e.scripts.claim, []string{k.name(e.base, "o", unit), e.base + "replicas"},
+		append([]string{dead, strconv.FormatInt(ms, 10)}, living...)...)
 	if err == nil && !isReplica(o.owner) {
 		err = errForeign
 	}
@@ -103,11 +105,12 @@ func (e *Engine) Put(ctx context.Context, unit, key string, record []byte, ttl t
 	if err != nil {
 		return "", err
 	}
-	if len(record) > MaxRecord {
-		return "", fmt.Errorf("engine: the record has %d bytes, more than %d", len(record), MaxRecord)
+	packed, err := pack(record)
+	if err != nil {
+		return "", err
 	}
 	name := k.name(e.base, "s", key)
-	sealed, err := k.seal(name, record)
+	sealed, err := k.seal(name, packed)
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +132,11 @@ func (e *Engine) Get(ctx context.Context, key string) (record []byte, err error)
 	if err != nil || sealed == "" {
 		return nil, err
 	}
-	return k.open(name, sealed)
+	packed, err := k.open(name, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return unpack(packed)
 }
 
 // get returns the value of a key; "" if there is none.

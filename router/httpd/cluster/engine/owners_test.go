@@ -203,14 +203,32 @@ func TestRecords(t *testing.T) {
 	wantRecord(t, a, "key 2", "")
 	wantOwner(t, a, "unit", "")
 
-	if _, err := a.Put(soon(t), "unit", "key", make([]byte, MaxRecord+1), ttl); err == nil {
-		t.Error("a record of any size was stored")
+	noise := make([]byte, MaxRecord)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	for what, record := range map[string][]byte{"noise": noise, "a long text": make([]byte, longestPlain+1)} {
+		if _, err := a.Put(soon(t), "unit", "key", record, ttl); err != ErrTooLong {
+			t.Errorf("%s is stored: %v", what, err)
+		}
 	}
-	if _, err := a.Put(soon(t), "unit", "key", make([]byte, MaxRecord), ttl); err != nil {
-		t.Error(err)
-	}
+	uris := strings.Repeat(`"file:///home/user/project/src/file-17.txt",`, 10_000)
+	put(t, a, "unit", "key", uris)
+	wantRecord(t, a, "key", uris)
 	if _, _, err := a.Claim(soon(t), "unit", "", 0); err == nil {
 		t.Error("a claim without a TTL")
+	}
+}
+
+func TestAReplicaThatLivesKeepsItsUnitsWithoutALease(t *testing.T) {
+	s := valkey.Start(t)
+	a, b := joined(t, s.URL, "aaaaaaaa"), joined(t, s.URL, "bbbbbbbb")
+	keepAlive(t, b)
+	claim(t, a, "unit", "")
+	time.Sleep(700 * time.Millisecond) // the lease of a ends, and so does the grace
+	if owner, _, err := b.Claim(soon(t), "unit", "", ttl, "cccccccc", "aaaaaaaa"); owner != "aaaaaaaa" || err != nil {
+		t.Errorf("%s, %v", owner, err)
+	}
+	if owner, _ := claim(t, b, "unit", ""); owner != "bbbbbbbb" {
+		t.Errorf("%s has it", owner)
 	}
 }
 

@@ -76,8 +76,11 @@ redis.call('SREM', KEYS[3], me)
 return 1
 `
 
+// claimScript has the replicas that live without leases as the last arguments.
 const claimScript = `
 local dead, ttl = ARGV[3], ARGV[4]
+local living = {}
+for i = 5, #ARGV do living[ARGV[i]] = true end
 local owner = redis.call('GET', KEYS[1])
 if owner == me then
   redis.call('PEXPIRE', KEYS[1], ttl)
@@ -85,7 +88,7 @@ if owner == me then
 elseif owner and owner == dead then
   redis.call('DEL', base .. 'r:' .. dead)
   redis.call('SREM', KEYS[3], dead)
-elseif owner and alive(owner) then
+elseif owner and (living[owner] or alive(owner)) then
   return {0, owner, 0}
 end
 redis.call('SET', KEYS[1], me, 'PX', ttl)

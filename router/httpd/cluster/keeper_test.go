@@ -1,0 +1,157 @@
+package cluster
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"toolman/fixtures/valkey"
+	"toolman/router/httpd/presence"
+)
+
+// begin begins a session of a caller, whose unit is claimed, and stores its record.
+func (r *replica) begin(key string, who *presence.Caller, record []byte) *kept {
+	r.t.Helper()
+	s := &kept{}
+	s.save = func() { r.Save(key, who, record) }
+	if _, err := r.claim(r.t.Context(), r.keys.Load().unitOf(idIn(key), who), "", false); err != nil {
+		r.t.Fatal(err)
+	}
+	r.Began(key, who, s)
+	s.Save()
+	return s
+}
+
+func TestWhatTheEngineHasLostIsStoredAgain(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	who := a.caller("who")
+	key := "mcp " + a.NewID(who)
+	s := a.begin(key, who, []byte("record"))
+	a.keeping.Lock() // while records are stored
+	server.Flush()
+	beats := a.Status().Beats
+	await(t, "the engine has answered twice", func() bool { return a.Status().Beats >= beats+2 })
+	if n := s.saved(); n != 1 {
+		t.Fatalf("it was stored %d times", n)
+	}
+	a.keeping.Unlock()
+	await(t, "the record is stored again", func() bool {
+		record, err := a.engine.Get(t.Context(), key)
+		return err == nil && string(record) == "record"
+	})
+}
+
+func TestARecordThatIsTooLongIsNotTriedAgain(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	who := a.caller("who")
+	noise := make([]byte, 1<<20)
+	rand.Read(noise)
+	s := a.begin("mcp "+a.NewID(who), who, noise)
+	if n := a.Status().Unprotected; n != 1 {
+		t.Errorf("%d sessions are unprotected", n)
+	}
+	for range 3 {
+		a.upkeep(t.Context())
+	}
+	if n := s.saved(); n != 1 {
+		t.Errorf("it was tried %d times", n)
+	}
+}
+
+func TestASessionThatHasEndedIsNotMadeAgain(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	who := a.caller("who")
+	for range 100 {
+		key := "mcp " + a.NewID(who)
+		s := a.begin(key, who, []byte("record"))
+		a.Ended(key, who, s, nil)
+		if record, err := a.Load(t.Context(), key, who); record != nil || err != nil {
+			t.Fatalf("%q, %v", record, err)
+		}
+	}
+	await(t, "nothing is remembered", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return len(a.ending) == 0 && len(a.units) == 0
+	})
+}
+
+func TestTheEndOfAnEarlierSessionLeavesTheRecordOfTheNext(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	who := a.caller("who")
+	first := a.begin("mcp caller\n", who, []byte("one"))
+	a.begin("mcp caller\n", who, []byte("two"))
+	a.Ended("mcp caller\n", who, first, nil)
+	if record, err := a.Load(t.Context(), "mcp caller\n", who); string(record) != "two" || err != nil {
+		t.Errorf("%q, %v", record, err)
+	}
+}
+
+func TestUnitsWithoutSessionsAreGivenUp(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	for i := range 200 {
+		a.post(fmt.Sprint("who ", i), call)
+	}
+	a.dropEmpty(time.Hour)
+	if n := len(a.unitNames()); n != 200 {
+		t.Fatalf("there are %d units", n)
+	}
+	a.mu.Lock()
+	for _, u := range a.units {
+		u.since = u.since.Add(-emptyTime)
+	}
+	a.mu.Unlock()
+	a.upkeep(t.Context())
+	if n := len(a.unitNames()); n != 0 {
+		t.Errorf("there are %d units", n)
+	}
+	if owner, err := a.engine.Owner(t.Context(), a.keys.Load().unitOf("", a.caller("who 7"))); owner != "" || err != nil {
+		t.Errorf("%s, %v", owner, err)
+	}
+}
+
+func TestAtItsEndAReplicaKeepsSessionsThatOthersCannotMake(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	who := a.caller("who")
+	noise := make([]byte, 1<<20)
+	rand.Read(noise)
+	long, short := a.begin("mcp "+a.NewID(who), who, noise), a.begin("mcp "+a.NewID(who), who, []byte("record"))
+	for _, s := range a.kept(none, stored) {
+		s.Move()
+	}
+	if len(long.ended) != 0 || !slices.Equal(short.ended, []error{presence.ErrMoved}) {
+		t.Errorf("they end with %v and %v", long.ended, short.ended)
+	}
+}
+
+func TestTheSecondPauseCounts(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	a.pauses.Add(1)
+	a.mu.Lock() // verify waits
+	done := make(chan bool)
+	go func() { defer close(done); a.verify(t.Context()) }()
+	await(t, "it is verified", func() bool {
+		if a.verifying.TryLock() {
+			a.verifying.Unlock()
+			return false
+		}
+		return true
+	})
+	time.Sleep(10 * time.Millisecond)
+	a.pauses.Add(1)
+	a.mu.Unlock()
+	<-done
+	if !a.suspect() {
+		t.Error("the units count as verified, although the replica has paused since")
+	}
+	await(t, "they are verified", func() bool { return !a.suspect() })
+}
