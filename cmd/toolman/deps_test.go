@@ -105,9 +105,10 @@ router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httph
 router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
-router/httpd/cluster: jsonrpc mcpwire mcpwire/httpbody mcpwire/httpheader router/apps router/budget router/httpd/bridge router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/presence router/input
+router/httpd/cluster: jsonrpc mcpwire mcpwire/httpbody mcpwire/httpheader router/apps router/budget router/httpd/bridge router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/names router/httpd/presence router/input
 router/httpd/cluster/engine: mcpwire/sanitize
 router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
+router/httpd/cluster/names: router/budget router/httpd/presence
 router/httpd/cluster/ratelimit: router/httpd/cluster/engine
 router/httpd/guard: mcpwire/sanitize router/budget
 router/httpd/modes: jsonrpc mcpwire/sanitize router/budget router/client router/httpd/guard router/httpd/presence router/view

@@ -14,6 +14,7 @@ import (
 
 	"toolman/router/httpd/cluster/engine"
 	"toolman/router/httpd/cluster/hop"
+	"toolman/router/httpd/cluster/names"
 	"toolman/router/httpd/presence"
 )
 
@@ -49,27 +50,21 @@ const (
 // A Cluster is this replica's part of a cluster. It is safe for use by many goroutines. It
 // implements presence.Keeper.
 type Cluster struct {
+	duties
 	o      Options
 	client *hop.Client
-	keys   atomic.Pointer[keys] // nil until the cluster is joined
-	joined chan struct{}        // closed when keys are set
+	keys   atomic.Pointer[names.Keys] // nil until the cluster is joined
+	joined chan struct{}              // closed when keys are set
 	counts counts
 
 	began    time.Time
 	lastTick atomic.Int64 // time since began when the loop ran last
-	pauses   atomic.Int64 // how often this replica has not run for so long that it may have lost units
-	verified atomic.Int64 // of pauses, those after which it has asked for its units
-	rewrite  atomic.Bool  // the engine may have lost what this replica has written
 	engineUp atomic.Bool
 	draining atomic.Bool
 	open     atomic.Int64    // forwarded requests that are no streams
 	streams  context.Context // ends with EndStreams
 
 	endStreams context.CancelFunc
-	beating    sync.Mutex             // one Beat at a time
-	learning   sync.Mutex             // one refresh at a time
-	keeping    sync.Mutex             // one upkeep at a time
-	verifying  sync.Mutex             // one verify at a time
 	failure    atomic.Pointer[string] // of the engine, as logged last
 	hash       atomic.Pointer[string] // of the configuration
 
@@ -80,6 +75,18 @@ type Cluster struct {
 	// ending has the sessions that have ended, by key, until the engine has forgotten them. The
 	// channels are closed then. Guarded by mu.
 	ending map[string]chan struct{}
+}
+
+// duties are what a replica does in the background.
+type duties struct {
+	beating   sync.Mutex // one Beat at a time
+	learning  sync.Mutex // one refresh at a time
+	keeping   sync.Mutex // one upkeep at a time
+	verifying sync.Mutex // one verify at a time
+
+	pauses   atomic.Int64 // how often this replica has not run for so long that it may have lost units
+	verified atomic.Int64 // of pauses, those after which it has asked for its units
+	rewrite  atomic.Bool  // the engine may have lost what this replica has written
 }
 
 // New returns the part of a replica in a cluster. Run has to follow.
@@ -106,15 +113,14 @@ func (c *Cluster) NewID(who *presence.Caller) string {
 	if k == nil {
 		return rand.Text() // nothing is served before the keys are there
 	}
-	id := rand.Text() + "." + c.o.Replica
-	return id + "." + k.tag(id, &who.Client.Principal)
+	return k.NewID(c.o.Replica, who)
 }
 
 // DigestKey returns the key of hashes that all replicas have to compute alike. It is zero before the
 // cluster is joined, when nothing is served.
 func (c *Cluster) DigestKey() (key [32]byte) {
 	if k := c.keys.Load(); k != nil {
-		key = k.sum("digests")
+		key = k.Digests()
 	}
 	return key
 }
@@ -184,7 +190,7 @@ func (c *Cluster) join(ctx context.Context) bool {
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), beatTime)
 	defer cancel()
-	c.keys.Store(newKeys(key))
+	c.keys.Store(names.New(key))
 	if _, err := c.beat(ctx); err != nil { // the members have to be known before anything is served
 		c.keys.Store(nil)
 		return false
@@ -241,7 +247,7 @@ func (c *Cluster) rejoin(key [32]byte) {
 	units := c.units
 	c.units = map[string]*unit{}
 	c.mu.Unlock()
-	c.keys.Store(newKeys(key))
+	c.keys.Store(names.New(key))
 	for _, u := range units {
 		for _, s := range u.sessions {
 			s.End(presence.ErrEnded)

@@ -22,7 +22,7 @@ func (c *Cluster) Load(ctx context.Context, key string, who *presence.Caller) ([
 		return nil, presence.ErrUnavailable
 	}
 	if id != "" {
-		if _, ok := k.birthplace(id, who); !ok {
+		if _, ok := k.Birthplace(id, who); !ok {
 			return nil, nil // not an ID of this cluster, or of another caller
 		}
 	}
@@ -40,7 +40,7 @@ func (c *Cluster) Load(ctx context.Context, key string, who *presence.Caller) ([
 			if record != nil {
 				c.counts.adopted.Add(1)
 			} else if id != "" {
-				c.drop(k.unitOf(id, who)) // it was claimed in vain
+				c.drop(k.UnitOf(id, who)) // it was claimed in vain
 			}
 			return record, nil
 		}
@@ -74,7 +74,7 @@ func (c *Cluster) Began(key string, who *presence.Caller, s presence.Kept) {
 	if c.isFree(key, who) {
 		return
 	}
-	name := c.keys.Load().unitOf(idIn(key), who)
+	name := c.keys.Load().UnitOf(idIn(key), who)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	began := &session{Kept: s}
@@ -89,7 +89,7 @@ func (c *Cluster) Save(key string, who *presence.Caller, record []byte) error {
 	if c.isFree(key, who) {
 		return nil
 	}
-	name := c.keys.Load().unitOf(idIn(key), who)
+	name := c.keys.Load().UnitOf(idIn(key), who)
 	owner, err := "", errEngineDown
 	if c.engineUp.Load() {
 		ctx, cancel := context.WithTimeout(context.Background(), saveTime)
@@ -127,7 +127,7 @@ func (c *Cluster) noteSaved(name, key string, err error) {
 
 // Ended implements presence.Keeper.
 func (c *Cluster) Ended(key string, who *presence.Caller, s presence.Kept, why error) {
-	name := c.keys.Load().unitOf(idIn(key), who)
+	name := c.keys.Load().UnitOf(idIn(key), who)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	u := c.units[name]
@@ -267,4 +267,14 @@ func (c *Cluster) dropEmpty(while time.Duration) {
 	}
 	c.mu.Unlock()
 	inParallel(empty, c.drop)
+}
+
+// idIn returns the ID of the legacy session in the key of a presence.Keeper; "" if the key is that
+// of a caller.
+func idIn(key string) string {
+	_, id, _ := strings.Cut(key, " ")
+	if strings.Contains(id, "\n") {
+		return ""
+	}
+	return id
 }

@@ -16,7 +16,7 @@ func (r *replica) begin(key string, who *presence.Caller, record []byte) *kept {
 	r.t.Helper()
 	s := &kept{}
 	s.save = func() { r.Save(key, who, record) }
-	if _, err := r.claim(r.t.Context(), r.keys.Load().unitOf(idIn(key), who), "", false); err != nil {
+	if _, err := r.claim(r.t.Context(), r.keys.Load().UnitOf(idIn(key), who), "", false); err != nil {
 		r.t.Fatal(err)
 	}
 	r.Began(key, who, s)
@@ -112,7 +112,7 @@ func TestUnitsWithoutSessionsAreGivenUp(t *testing.T) {
 	if n := len(a.unitNames()); n != 0 {
 		t.Errorf("there are %d units", n)
 	}
-	if owner, err := a.engine.Owner(t.Context(), a.keys.Load().unitOf("", a.caller("who 7"))); owner != "" || err != nil {
+	if owner, err := a.engine.Owner(t.Context(), a.keys.Load().UnitOf("", a.caller("who 7"))); owner != "" || err != nil {
 		t.Errorf("%s, %v", owner, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"toolman/router/apps"
 	"toolman/router/budget"
 	"toolman/router/httpd/cluster/hop"
+	"toolman/router/httpd/cluster/names"
 	"toolman/router/httpd/presence"
 	"toolman/router/input"
 )
@@ -124,25 +125,25 @@ type request struct {
 
 // requestOf finds out which unit a request belongs to. Only its header counts; if the message does
 // not agree with it, the front refuses the request, wherever that is.
-func (c *Cluster) requestOf(f Front, keys *keys, w http.ResponseWriter, r *http.Request, who *presence.Caller) *request {
+func (c *Cluster) requestOf(f Front, keys *names.Keys, w http.ResponseWriter, r *http.Request, who *presence.Caller) *request {
 	q := &request{Cluster: c, f: f, w: w, r: r, who: who}
 	id := r.Header.Get(httpheader.Session)
 	switch {
 	case f.Bridge:
 		if !c.free(true, who) {
-			q.unit = keys.unitOf("", who)
+			q.unit = keys.UnitOf("", who)
 		}
 	case isModern(r):
 		if !c.free(false, who) || !q.isFree() {
-			q.unit = keys.unitOf("", who)
+			q.unit = keys.UnitOf("", who)
 		}
 	case id != "":
 		ok := false
-		if q.birth, ok = keys.birthplace(id, who); ok {
-			q.unit, q.legacy = keys.unitOf(id, who), true
+		if q.birth, ok = keys.Birthplace(id, who); ok {
+			q.unit, q.legacy = keys.UnitOf(id, who), true
 		}
 	case who.Client.Principal.ClientID != "":
-		q.unit = keys.unitOf("", who)
+		q.unit = keys.UnitOf("", who)
 	default:
 		q.begins = true
 	}

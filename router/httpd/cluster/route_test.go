@@ -47,7 +47,7 @@ func TestTheEndOfACredentialIsTold(t *testing.T) {
 	server := valkey.Start(t)
 	a, b := start(t, server), start(t, server)
 	a.serve = func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	if _, err := a.claim(t.Context(), a.keys.Load().unitOf("", a.caller("who")), "", false); err != nil {
+	if _, err := a.claim(t.Context(), a.keys.Load().UnitOf("", a.caller("who")), "", false); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("the token has expired"))
@@ -94,7 +94,7 @@ func TestABodyCountsWhileItIsForwarded(t *testing.T) {
 	a, b := start(t, server), start(t, server)
 	arrived, goOn := make(chan bool), make(chan bool)
 	a.serve = func(http.ResponseWriter, *http.Request) { arrived <- true; <-goOn }
-	if _, err := a.claim(t.Context(), a.keys.Load().unitOf("", a.caller("who")), "", false); err != nil {
+	if _, err := a.claim(t.Context(), a.keys.Load().UnitOf("", a.caller("who")), "", false); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan bool)

@@ -1,36 +1,37 @@
-package cluster
+package names
 
 import (
 	"crypto/hkdf"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"hash"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"toolman/router/budget"
 	"toolman/router/httpd/presence"
 )
 
-// keys make and check what only replicas of the cluster can make.
-type keys struct {
+// Keys make and check what only replicas of the cluster can make.
+type Keys struct {
 	macs sync.Pool // of hash.Hash
 }
 
-func newKeys(of [32]byte) *keys {
+// New returns what is derived from the cluster's key.
+func New(of [32]byte) *Keys {
 	key, err := hkdf.Key(sha256.New, of[:], nil, "toolman cluster names", sha256.Size)
 	if err != nil {
 		panic(err) // only for a longer key
 	}
-	return &keys{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+	return &Keys{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
 }
 
 // sum returns the HMAC of some texts.
-func (k *keys) sum(texts ...string) (sum [sha256.Size]byte) {
+func (k *Keys) sum(texts ...string) (sum [sha256.Size]byte) {
 	mac := k.macs.Get().(hash.Hash)
 	defer k.macs.Put(mac)
 	mac.Reset()
@@ -57,14 +58,23 @@ const (
 
 // tag returns the last part of the ID of a session. It does not depend on the configuration, which
 // replicas may get at different times.
-func (k *keys) tag(id string, p *budget.Principal) string {
+func (k *Keys) tag(id string, p *budget.Principal) string {
 	sum := k.sum("id", id, p.String())
 	return base64.RawURLEncoding.EncodeToString(sum[:8])
 }
 
-// birthplace returns the replica on which a session began. It reports false if the ID was not made
+// NewID returns the ID of a new session of a caller, which begins on a replica.
+func (k *Keys) NewID(replica string, who *presence.Caller) string {
+	id := rand.Text() + "." + replica
+	return id + "." + k.tag(id, &who.Client.Principal)
+}
+
+// Digests returns the key of hashes that all replicas have to compute alike.
+func (k *Keys) Digests() [32]byte { return k.sum("digests") }
+
+// Birthplace returns the replica on which a session began. It reports false if the ID was not made
 // for this caller.
-func (k *keys) birthplace(id string, who *presence.Caller) (replica string, ok bool) {
+func (k *Keys) Birthplace(id string, who *presence.Caller) (replica string, ok bool) {
 	if len(id) != idLength || id[randomLength] != '.' || id[randomLength+1+replicaLength] != '.' {
 		return "", false
 	}
@@ -72,9 +82,9 @@ func (k *keys) birthplace(id string, who *presence.Caller) (replica string, ok b
 	return begin[randomLength+1:], hmac.Equal([]byte(tag), []byte(k.tag(begin, &who.Client.Principal)))
 }
 
-// unitOf returns the unit of a session. That of a legacy session is its ID, unless it shares its
+// UnitOf returns the unit of a session. That of a legacy session is its ID, unless it shares its
 // activations with other sessions of its client. id is "" for sessions without an ID.
-func (k *keys) unitOf(id string, who *presence.Caller) string {
+func (k *Keys) UnitOf(id string, who *presence.Caller) string {
 	p := who.Client.Principal
 	if p.ClientID == "" && id != "" {
 		return id
@@ -89,14 +99,4 @@ func (k *keys) unitOf(id string, who *presence.Caller) string {
 	}
 	sum := k.sum(texts...)
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
-}
-
-// idIn returns the ID of the legacy session in the key of a presence.Keeper; "" if the key is that
-// of a caller.
-func idIn(key string) string {
-	_, id, _ := strings.Cut(key, " ")
-	if strings.Contains(id, "\n") {
-		return ""
-	}
-	return id
 }
