@@ -1,7 +1,7 @@
 package limiter
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -43,7 +43,7 @@ type Limiter[T any] struct {
 	mu     sync.Mutex
 	active int                            // guarded by mu: calls with the place Active
 	queued int                            // guarded by mu: queued calls
-	last   uint64                         // guarded by mu: number of the last queued call
+	last   int                            // guarded by mu: number of the last queued call
 	shares map[budget.Principal]*share[T] // guarded by mu: has no empty shares
 	closed bool                           // guarded by mu: Close was called
 }
@@ -57,7 +57,7 @@ type share[T any] struct {
 
 type waiting[T any] struct {
 	call   T
-	number uint64
+	number int
 	size   int
 }
 
@@ -211,23 +211,22 @@ func (l *Limiter[T]) Remove(match func(*T) bool) []T {
 	if l.queued == 0 {
 		return nil
 	}
-	var removed []*waiting[T]
+	removed := map[int]T{} // by number
 	for client, x := range l.shares {
 		x.queue = slices.DeleteFunc(slices.Clone(x.queue), func(w waiting[T]) bool {
 			if !match(&w.call) {
 				return false
 			}
 			x.bytes -= w.size
-			removed = append(removed, &w)
+			removed[w.number] = w.call
 			return true
 		})
 		l.forgetLocked(client)
 	}
 	l.queued -= len(removed)
-	slices.SortFunc(removed, func(a, b *waiting[T]) int { return cmp.Compare(a.number, b.number) })
-	calls := make([]T, len(removed))
-	for i := range removed {
-		calls[i] = removed[i].call
+	calls := make([]T, 0, len(removed))
+	for _, number := range slices.Sorted(maps.Keys(removed)) {
+		calls = append(calls, removed[number])
 	}
 	return calls
 }
