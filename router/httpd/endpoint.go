@@ -39,7 +39,7 @@ type Options struct {
 type Endpoint struct {
 	r        *router.Router
 	o        Options
-	sessions *presence.Registry[session, call]
+	sessions *presence.Registry[*session, *call]
 	bodies   httpbody.Pool
 	calls    atomic.Int64 // requests that wait for their answers, without subscriptions
 	hijacked atomic.Int64 // streams that continue without their handlers
@@ -55,7 +55,7 @@ func New(r *router.Router, o Options) *Endpoint {
 		o.NewID = func(*presence.Caller) string { return rand.Text() }
 	}
 	e := &Endpoint{r: r, o: o}
-	e.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, Name: "mcp", New: e.newSession, Ended: (*session).ended,
+	e.sessions = presence.NewRegistry(presence.Front[*session, *call]{Options: o.Options, Name: "mcp", New: e.newSession, Ended: (*session).ended,
 		Record: (*session).record, Restore: (*session).restore, StaysOpen: (*call).staysOpen})
 	return e
 }

@@ -20,7 +20,7 @@ import (
 // A session is a router.Session over HTTP, and its peer.Sender. A client of the legacy era has
 // one. The requests of the modern era of one caller share one.
 type session struct {
-	*presence.Session[session, call]
+	*presence.Session[*session, *call]
 	e      *Endpoint
 	id     string // of the legacy era: the Mcp-Session-Id
 	modern bool
@@ -42,7 +42,7 @@ type call struct {
 }
 
 // newSession is presence.Front.New. Sessions of the legacy era have a string as their key.
-func (e *Endpoint) newSession(p *presence.Session[session, call], key any) *session {
+func (e *Endpoint) newSession(p *presence.Session[*session, *call], key any) *session {
 	s := &session{Session: p, e: e}
 	var legacy bool
 	s.id, legacy = key.(string)

@@ -81,7 +81,7 @@ func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
 	s.expectOneLess()
 	w := httptest.NewRecorder()
 	x := exchange{Endpoint: New(nil, Options{}), w: w, r: httptest.NewRequest("POST", "/mcp", nil)}
-	x.respond(&session{Session: &presence.Session[session, call]{}}, s, false).serve(func(complete bool) {
+	x.respond(&session{Session: &presence.Session[*session, *call]{}}, s, false).serve(func(complete bool) {
 		if !complete {
 			t.Error("the response is not complete")
 		}

@@ -43,7 +43,7 @@ type Bridge struct {
 	r        *router.Router
 	o        Options
 	mux      *http.ServeMux
-	sessions *presence.Registry[session, call]
+	sessions *presence.Registry[*session, *call]
 	schemas  schemas
 	calls    atomic.Int64
 }
@@ -62,7 +62,7 @@ func New(r *router.Router, o Options) *Bridge {
 		o.Log = calllog.New(calllog.Options{})
 	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux()}
-	b.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, Name: "bridge", New: b.newSession, Ended: (*session).ended,
+	b.sessions = presence.NewRegistry(presence.Front[*session, *call]{Options: o.Options, Name: "bridge", New: b.newSession, Ended: (*session).ended,
 		Record: func(s *session) []byte { return s.Router.Record() }, Restore: func(s *session, record []byte) { s.Router.Restore(record) },
 		StaysOpen: func(*call) bool { return false }})
 	b.handle("/call_tool", (*exchange).callTool, http.MethodPost)

@@ -20,7 +20,7 @@ import (
 // A session is the router.Session of a caller. It implements its peer.Sender, client.Streams and
 // client.CallObserver.
 type session struct {
-	*presence.Session[session, call]
+	*presence.Session[*session, *call]
 	temporary bool // for one list of tools; it starts no servers
 
 	start sync.Once
@@ -28,7 +28,7 @@ type session struct {
 }
 
 // newSession is presence.Front.New. Temporary sessions have no key.
-func (b *Bridge) newSession(p *presence.Session[session, call], key any) *session {
+func (b *Bridge) newSession(p *presence.Session[*session, *call], key any) *session {
 	s := &session{Session: p, temporary: key == nil}
 	client := s.Caller.Client
 	client.Sole, client.Many, client.AllActive, client.Recorded = false, true, !b.o.ActiveOnly, p.Recorded()

@@ -71,7 +71,7 @@ func newKept(t *testing.T) (*front, *shelf, *[]string) {
 	var restored []string
 	f.sessions.front.Name = "front"
 	make := f.sessions.front.New
-	f.sessions.front.New = func(p *Session[session, call], key any) *session {
+	f.sessions.front.New = func(p *Session[*session, *call], key any) *session {
 		p.Caller.Client.Recorded = p.Recorded()
 		return make(p, key)
 	}

@@ -23,11 +23,11 @@ import (
 type front struct {
 	t        *testing.T
 	r        *router.Router
-	sessions *Registry[session, call]
+	sessions *Registry[*session, *call]
 	ended    []string // the reason and the open requests of each session that has ended
 }
 
-type session struct{ *Session[session, call] }
+type session struct{ *Session[*session, *call] }
 
 type call struct{ id string }
 
@@ -41,9 +41,9 @@ func newFront(t *testing.T, o Options) *front {
 	f := &front{t: t, r: router.New(router.Options{}, nil, zap.NewNop())}
 	f.r.Start(nil)
 	t.Cleanup(f.r.Close)
-	f.sessions = NewRegistry(Front[session, call]{
+	f.sessions = NewRegistry(Front[*session, *call]{
 		Options: o,
-		New: func(p *Session[session, call], _ any) *session {
+		New: func(p *Session[*session, *call], _ any) *session {
 			s := &session{p}
 			s.Router = f.r.NewSession(s, s.Caller.Client)
 			return s

@@ -77,25 +77,26 @@ type Options struct {
 	Keeper Keeper // keeps records of the sessions; nil: none
 }
 
-// A Front is what a Registry needs of a front.
-type Front[S, C any] struct {
+// A Front is what a Registry needs of a front. S is its type of a session, and C that of an open
+// request. Both are pointers: fronts share the code for them.
+type Front[S, C comparable] struct {
 	Options
 	Name string // begins the texts of keys
 	// New makes the front's session around a new one with this key, and its router.Session.
-	New func(s *Session[S, C], key any) *S
+	New func(s *Session[S, C], key any) S
 	// Ended is called once for each session that has ended, with its open requests.
-	Ended func(s *S, open []*C, why error)
+	Ended func(s S, open []C, why error)
 
 	// With a Keeper: Record returns what another process needs to make the session again, and
 	// Restore makes a new session what a record says. StaysOpen reports whether an open request is
 	// a subscription.
-	Record    func(s *S) []byte
-	Restore   func(s *S, record []byte)
-	StaysOpen func(c *C) bool
+	Record    func(s S) []byte
+	Restore   func(s S, record []byte)
+	StaysOpen func(c C) bool
 }
 
 // A Registry holds the sessions of a front.
-type Registry[S, C any] struct {
+type Registry[S, C comparable] struct {
 	front Front[S, C]
 
 	mu     sync.Mutex
@@ -104,7 +105,7 @@ type Registry[S, C any] struct {
 }
 
 // NewRegistry makes a Registry without sessions.
-func NewRegistry[S, C any](f Front[S, C]) *Registry[S, C] {
+func NewRegistry[S, C comparable](f Front[S, C]) *Registry[S, C] {
 	f.MaxBody = cmp.Or(f.MaxBody, 16<<20)
 	f.MaxSessions = cmp.Or(f.MaxSessions, 10_000)
 	f.Idle = cmp.Or(f.Idle, time.Hour)
@@ -153,12 +154,12 @@ func (r *Registry[S, C]) Len() int {
 
 // Acquire returns the session with this key if it belongs to the caller; nil if there is none. It
 // does not look for a record. Release has to follow.
-func (r *Registry[S, C]) Acquire(key any, who *Caller) *S {
+func (r *Registry[S, C]) Acquire(key any, who *Caller) (owner S) {
 	r.mu.Lock()
 	s := r.findLocked(key, who)
 	r.mu.Unlock()
 	if s == nil {
-		return nil
+		return owner
 	}
 	if s.kept != nil {
 		<-s.kept.restored
@@ -168,13 +169,13 @@ func (r *Registry[S, C]) Acquire(key any, who *Caller) *S {
 
 // AcquireKept is Acquire, but it makes the session again if there is a record of it. The error is
 // one of AcquireOrNew, or of Keeper.Load.
-func (r *Registry[S, C]) AcquireKept(ctx context.Context, key any, who *Caller) (*S, error) {
-	if s := r.Acquire(key, who); s != nil || r.front.Keeper == nil {
+func (r *Registry[S, C]) AcquireKept(ctx context.Context, key any, who *Caller) (none S, err error) {
+	if s := r.Acquire(key, who); s != none || r.front.Keeper == nil {
 		return s, nil
 	}
 	record, err := r.load(ctx, key, who)
 	if err != nil || record == nil {
-		return nil, err
+		return none, err
 	}
 	return r.new(key, who, record)
 }
@@ -189,27 +190,27 @@ func (r *Registry[S, C]) findLocked(key any, who *Caller) *Session[S, C] {
 // AcquireOrNew is AcquireKept, but it makes the session if there is none. Idle sessions of the same
 // client end to make room. The error is ErrFull, ErrRevoked, a *budget.LimitError, or one of
 // Keeper.Load.
-func (r *Registry[S, C]) AcquireOrNew(ctx context.Context, key any, who *Caller) (*S, error) {
-	if s := r.Acquire(key, who); s != nil {
+func (r *Registry[S, C]) AcquireOrNew(ctx context.Context, key any, who *Caller) (none S, err error) {
+	if s := r.Acquire(key, who); s != none {
 		return s, nil
 	}
 	record, err := r.load(ctx, key, who)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	return r.new(key, who, record)
 }
 
 // New makes a session with a key that no other session has ever had.
-func (r *Registry[S, C]) New(key any, who *Caller) (*S, error) { return r.new(key, who, nil) }
+func (r *Registry[S, C]) New(key any, who *Caller) (S, error) { return r.new(key, who, nil) }
 
 // new makes a session, from a record if that is not nil, unless another request has made it
 // meanwhile.
-func (r *Registry[S, C]) new(key any, who *Caller, record []byte) (*S, error) {
+func (r *Registry[S, C]) new(key any, who *Caller, record []byte) (none S, err error) {
 	s, first, err := r.begin(key, who)
 	switch {
 	case err != nil:
-		return nil, err
+		return none, err
 	case first:
 		r.noteDropped(who)
 		s.restore(record)
@@ -219,7 +220,7 @@ func (r *Registry[S, C]) new(key any, who *Caller, record []byte) (*S, error) {
 	if !r.front.Lasts(who) { // its rights were withdrawn before Recheck could find the session
 		s.End(ErrRevoked)
 		s.Release()
-		return nil, ErrRevoked
+		return none, ErrRevoked
 	}
 	return s.owner, nil
 }
@@ -268,7 +269,7 @@ func (r *Registry[S, C]) begin(key any, who *Caller) (s *Session[S, C], first bo
 func (r *Registry[S, C]) fullLocked() bool { return r.closed || len(r.all) >= r.front.MaxSessions }
 
 // Temporary makes a session that no other request can find. It ends with Release.
-func (r *Registry[S, C]) Temporary(who *Caller) *S {
+func (r *Registry[S, C]) Temporary(who *Caller) S {
 	r.noteDropped(who)
 	return r.make(nil, who).owner
 }
@@ -294,7 +295,7 @@ func (r *Registry[S, C]) remove(s *Session[S, C]) {
 }
 
 // All returns the sessions.
-func (r *Registry[S, C]) All() (all []*S) {
+func (r *Registry[S, C]) All() (all []S) {
 	for _, s := range r.list() {
 		all = append(all, s.owner)
 	}

@@ -13,16 +13,16 @@ import (
 	"toolman/router/budget"
 )
 
-// A Session is the session of a caller. S is the front's own session type, which embeds this one,
-// and C is its type of an open request.
-type Session[S, C any] struct {
+// A Session is the session of a caller. S is the front's own session type, a pointer to what
+// embeds this one, and C is its type of an open request, a pointer too.
+type Session[S, C comparable] struct {
 	Caller  Caller
 	Router  *router.Session
 	Account *budget.Account // of the client, open until the session ends
 
 	registry *Registry[S, C]
 	key      any
-	owner    *S
+	owner    S
 	kept     *kept // nil without a Keeper, and for a temporary session
 
 	mu       sync.Mutex
@@ -37,10 +37,12 @@ type Session[S, C any] struct {
 }
 
 // A request is an entry of the call table.
-type request[C any] struct {
-	of   *C    // nil while it is being cancelled: no other request may get its ID
+type request[C comparable] struct {
+	of   C     // nil while it is being cancelled: no other request may get its ID
 	size int64 // bytes of the account that it holds
 }
+
+func (r request[C]) isOpen() bool { return r.of != *new(C) }
 
 // Acquire marks the session as used until Release. It fails if the session has ended.
 func (s *Session[S, C]) Acquire() bool {
@@ -129,14 +131,14 @@ func (s *Session[S, C]) Ended() bool {
 // Open adds a request. If another open request has its ID, which is JSON, the router gets it under
 // a new one. The request takes over the bytes that body has counted until it is closed; body may be
 // nil. The error is ErrEnded or a *budget.LimitError.
-func (s *Session[S, C]) Open(id string, body *budget.Reader, newRequest func(id string) *C) (*C, error) {
+func (s *Session[S, C]) Open(id string, body *budget.Reader, newRequest func(id string) C) (none C, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
-		return nil, ErrEnded
+		return none, ErrEnded
 	}
 	if err := s.Account.Take(budget.Calls, 1); err != nil {
-		return nil, err
+		return none, err
 	}
 	own := strings.Trim(id, `"`)
 	for _, taken := s.requests[id]; taken; _, taken = s.requests[id] {
@@ -152,15 +154,15 @@ func (s *Session[S, C]) Open(id string, body *budget.Reader, newRequest func(id 
 }
 
 // Close removes a request and returns it; nil if it was not open.
-func (s *Session[S, C]) Close(id []byte) *C {
+func (s *Session[S, C]) Close(id []byte) C {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closeLocked(string(id))
 }
 
-func (s *Session[S, C]) closeLocked(id string) *C {
+func (s *Session[S, C]) closeLocked(id string) C {
 	r := s.requests[id]
-	if r.of != nil {
+	if r.isOpen() {
 		delete(s.requests, id)
 		s.Account.Give(budget.Calls, 1)
 		s.Account.Give(budget.Bytes, r.size)
@@ -169,30 +171,30 @@ func (s *Session[S, C]) closeLocked(id string) *C {
 }
 
 // closeAll removes all requests and returns them.
-func (s *Session[S, C]) closeAll() (open []*C) {
+func (s *Session[S, C]) closeAll() (open []C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range s.requests {
-		if c := s.closeLocked(id); c != nil {
-			open = append(open, c)
+		if s.requests[id].isOpen() {
+			open = append(open, s.closeLocked(id))
 		}
 	}
 	return open
 }
 
 // Find returns an open request; nil if there is none.
-func (s *Session[S, C]) Find(id []byte) *C {
+func (s *Session[S, C]) Find(id []byte) C {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[string(id)].of
 }
 
 // Requests returns the open requests.
-func (s *Session[S, C]) Requests() (open []*C) {
+func (s *Session[S, C]) Requests() (open []C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
-		if r.of != nil {
+		if r.isOpen() {
 			open = append(open, r.of)
 		}
 	}
@@ -209,8 +211,9 @@ func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
 // Cancel closes a request, and cancels it in the router.
 func (s *Session[S, C]) Cancel(id string) {
 	s.mu.Lock()
-	open := s.closeLocked(id) != nil
+	open := s.requests[id].isOpen()
 	if open {
+		s.closeLocked(id)
 		s.requests[id] = request[C]{}
 	}
 	s.mu.Unlock()
