@@ -163,7 +163,7 @@ func newReadCommand(f *engine.Flags) *cobra.Command {
 }
 
 func newPromptCommand(f *engine.Flags) *cobra.Command {
-	var arguments map[string]string
+	arguments := argumentsFlag{}
 	cmd := &cobra.Command{
 		Use:     "prompt NAME",
 		Short:   "Get a prompt",
@@ -171,11 +171,28 @@ func newPromptCommand(f *engine.Flags) *cobra.Command {
 		Example: "  toolman prompt notes_summary --arg style=short",
 		Args:    cli.Args(1, 1),
 	}
-	cmd.Flags().StringToStringVar(&arguments, "arg", nil, "an argument, as `name=value`; several times for several")
+	cmd.Flags().Var(arguments, "arg", "an argument, as `name=value`; several times for several")
 	return resultCommand(f, cmd, allServers, func(ctx context.Context, l *bridge.Local, args []string) ([]byte, error) {
 		return l.Prompt(ctx, args[0], arguments)
 	})
 }
+
+// An argumentsFlag is a flag for each argument of a prompt. Values are as they are written: commas
+// and quotes are part of them.
+type argumentsFlag map[string]string
+
+func (f argumentsFlag) Set(argument string) error {
+	name, value, ok := strings.Cut(argument, "=")
+	if !ok {
+		return fmt.Errorf("%q is not name=value", argument)
+	}
+	f[name] = value
+	return nil
+}
+
+func (f argumentsFlag) String() string { return "" }
+
+func (f argumentsFlag) Type() string { return "argument" }
 
 // show prints a result.
 func show(out io.Writer, result []byte, asJSON bool) error {

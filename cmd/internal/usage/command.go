@@ -31,7 +31,7 @@ type command struct {
 	*cobra.Command
 	flags  *setup.Flags
 	log    string
-	by     []string
+	by     string
 	since  string
 	asJSON bool
 }
@@ -44,14 +44,15 @@ func New(flags *setup.Flags) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return c.run(time.Now()) },
 	}
 	c.Flags().StringVar(&c.log, "log", "", "the audit log, a `file`; without this, audit_log of tools.toml")
-	c.Flags().StringSliceVar(&c.by, "by", groups(), "count by `group`: tool, agent or toolset, or several with commas")
+	c.Flags().StringVar(&c.by, "by", strings.Join(groups(), ","), "count by `group`: tool, agent or toolset, or several with commas")
 	c.Flags().StringVar(&c.since, "since", "", "only calls since this `time`, such as 24h, 7d, 2026-01-31 or 2026-01-31T12:00:00Z")
 	c.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
 	return c.Command
 }
 
 func (c *command) run(now time.Time) error {
-	for _, group := range c.by {
+	by := strings.Split(c.by, ",")
+	for _, group := range by {
 		if !slices.Contains(groups(), group) {
 			return cli.Usage(fmt.Errorf("--by cannot be %q", group), cli.DidYouMean(group, groups(), "", "write tool, agent or toolset"))
 		}
@@ -67,12 +68,12 @@ func (c *command) run(now time.Time) error {
 	if err != nil {
 		return cli.Failed(fmt.Errorf("the audit log cannot be read: %w", err), "toolman creates it when it runs with audit_log; --log names another file")
 	}
-	counts := newCounts(c.by)
+	counts := newCounts(by)
 	sum, err := auditlog.Read(files, since, counts.add)
 	if err != nil {
 		return cli.Failed(err, "")
 	}
-	return c.print(&sum, counts)
+	return c.print(by, &sum, counts)
 }
 
 // find sets log from the configuration, if it is not given.

@@ -22,19 +22,19 @@ type report struct {
 	By         map[string][]*Row `json:"by"`
 }
 
-func (c *command) print(sum *auditlog.Summary, counts *counts) error {
+func (c *command) print(by []string, sum *auditlog.Summary, counts *counts) error {
 	r := &report{File: c.log, Calls: counts.calls, Unreadable: sum.Unreadable, Dropped: sum.Dropped, By: map[string][]*Row{}}
 	if sum.Lines > 0 {
 		r.First, r.Last = &sum.First, &sum.Last
 	}
-	for _, group := range c.by {
+	for _, group := range by {
 		r.By[group] = append([]*Row{}, counts.table(group)...)
 	}
 	if c.asJSON {
 		_, err := c.OutOrStdout().Write(cli.IndentedJSON(r))
 		return err
 	}
-	_, err := io.WriteString(c.OutOrStdout(), r.text(c.by))
+	_, err := io.WriteString(c.OutOrStdout(), r.text(by))
 	return err
 }
 
