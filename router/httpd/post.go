@@ -174,7 +174,7 @@ func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func())
 			return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
 		}
 		for _, c := range calls {
-			s.Cancel(c.routerID)
+			s.Cancel(c.routerID, c)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func (s *session) resume(id []byte) *call {
 		return nil
 	}
 	if s.Router.AwaitsClient() {
-		s.Cancel(c.routerID) // the client may not have got the question
+		s.Cancel(c.routerID, c) // the client may not have got the question
 		return nil
 	}
 	if !c.to.resume() {

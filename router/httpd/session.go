@@ -169,7 +169,7 @@ func (s *session) endStreams() {
 	}
 	for _, c := range s.Requests() {
 		if c.method == mcpwire.Listen {
-			s.Cancel(c.routerID)
+			s.Cancel(c.routerID, c)
 			c.to.answer(mcpwire.AppendListenEnd(nil, c.id), 1, http.StatusOK)
 		}
 	}

@@ -49,7 +49,7 @@ func (x *exchange) callTool() error {
 		return err
 	}
 	if !x.answer(c, func() { x.log(s, &q, c.result, c.outcome()) }) {
-		s.Cancel(c.id)
+		s.Cancel(c.id, c)
 		x.log(s, &q, nil, clientGone(x.r.Context()))
 	}
 	return nil

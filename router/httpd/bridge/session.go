@@ -174,7 +174,7 @@ func (s *session) wait(ctx context.Context, c *call) ([]byte, error) {
 	case <-c.done:
 		return c.result, c.outcome()
 	case <-ctx.Done():
-		s.Cancel(c.id)
+		s.Cancel(c.id, c)
 		return nil, clientGone(ctx)
 	}
 }

@@ -127,11 +127,16 @@ func TestOpenRequestsHaveDifferentIDs(t *testing.T) {
 	if s.Close([]byte("7")) != first || s.Close([]byte("7")) != nil {
 		t.Error("Close does not close a request once")
 	}
-	if again := s.open(t, "7"); again.id != "7" {
+	again := s.open(t, "7")
+	if again.id != "7" {
 		t.Errorf("the free ID becomes %s", again.id)
 	}
-	s.Cancel("7")
-	s.Cancel("nothing")
+	s.Cancel("7", first) // which is closed
+	if s.Find([]byte("7")) != again {
+		t.Error("the end of a request has cancelled another that got its ID")
+	}
+	s.Cancel("7", again)
+	s.Cancel("nothing", again)
 	if s.Find([]byte("7")) != nil || len(s.Requests()) != 2 {
 		t.Error("the cancelled request is open")
 	}

@@ -208,10 +208,11 @@ func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
 	out.Flush()
 }
 
-// Cancel closes a request, and cancels it in the router.
-func (s *Session[S, C]) Cancel(id string) {
+// Cancel closes a request if it is still open, and cancels it in the router. id is the one that the
+// router knows; another request may have got it meanwhile.
+func (s *Session[S, C]) Cancel(id string, c C) {
 	s.mu.Lock()
-	open := s.requests[id].isOpen()
+	open := s.requests[id].of == c
 	if open {
 		s.closeLocked(id)
 		s.requests[id] = request[C]{}
