@@ -44,7 +44,10 @@ func (s *Session) dedicatedSettled() {
 }
 
 // ServeDeferred serves the requests that wait for servers.
-func (s *Session) ServeDeferred() { s.waiting.ServeAll() }
+func (s *Session) ServeDeferred() {
+	s.restoreSubscriptions()
+	s.waiting.ServeAll()
+}
 
 // ReplaceServer puts next in the place of an upstream server that is gone. The subscriptions at the
 // server stay. It returns false if the session does not use the server, or no longer.

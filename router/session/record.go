@@ -25,7 +25,7 @@ func (s *Session) Record() []byte {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	r := record.Record{Ready: s.Peer.Ready, Level: s.levels.Params(), Activations: record.Of(s.View.Load().Activations()),
-		Subscriptions: s.subscriptions.URIs(), Servers: s.Tracker.Used(), Pages: s.pages.Servers()}
+		Subscriptions: append(s.subscriptions.URIs(), s.unrestored...), Servers: s.Tracker.Used(), Pages: s.pages.Servers()}
 	if s.Peer.Hello != nil {
 		r.Initialize = s.Peer.Hello.Params()
 	}
@@ -49,21 +49,43 @@ func (s *Session) Restore(text []byte) {
 	activations := r.Activations.Activations(s.env.Host.Library(&s.Info).Find)
 	s.WithLock(func(*peer.Outgoing) {
 		s.own.Restore(activations)
+		s.unrestored = r.Subscriptions
 		s.Tracker.Lose(r.Servers)
 		for _, server := range r.Pages {
 			s.openPage().Called(server)
 		}
 	})
-	for _, uri := range r.Subscriptions {
-		s.replay(mcpwire.Subscribe, fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.AppendQuoted(nil, uri)))
-	}
+	s.restoreSubscriptions()
+}
+
+// restoreSubscriptions subscribes again, once the servers have started. Nothing of the client's
+// waits for that: there may be more subscriptions than requests that may wait.
+func (s *Session) restoreSubscriptions() {
+	s.WithLock(func(out *peer.Outgoing) {
+		if len(s.unrestored) == 0 || !s.own.CatalogReady() {
+			return
+		}
+		uris := s.unrestored
+		s.unrestored = nil
+		for _, uri := range uris {
+			params := fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.AppendQuoted(nil, uri))
+			if req, err := client.ReadRequest(restoring(mcpwire.Subscribe, params), out); err == nil {
+				s.serveLocked(req)
+			}
+		}
+	})
 }
 
 // replay handles a request of the client once more; without params there is none.
 func (s *Session) replay(method mcpwire.Method, params []byte) {
 	if params != nil {
-		s.deliverRestored(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"toolman-restore","method":%q,"params":%s}`, method, params))
+		s.deliverRestored(restoring(method, params))
 	}
+}
+
+// restoring returns a request whose answer nobody gets.
+func restoring(method mcpwire.Method, params []byte) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"toolman-restore","method":%q,"params":%s}`, method, params)
 }
 
 func (s *Session) deliverRestored(frame []byte) {

@@ -45,6 +45,7 @@ type Session struct {
 	input         input.Requests    // guarded by Mu
 	confirmer     confirm.Confirmer // guarded by Mu
 	subscriptions subscribe.Set     // guarded by Mu
+	unrestored    []string          // guarded by Mu: URIs of subscriptions of its record, until the servers have started
 	pages         *apps.Opened      // guarded by Mu: the servers whose pages the client may show; nil: none
 	tasks         subscribe.Tasks   // guarded by Mu
 }

@@ -22,6 +22,7 @@ import (
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/httpd"
+	"toolman/router/httpd/bridge"
 	clusters "toolman/router/httpd/cluster"
 	"toolman/router/httpd/cluster/engine"
 	"toolman/router/httpd/cluster/hop"
@@ -148,10 +149,14 @@ func (s *server) serveForwarded() func(w http.ResponseWriter, r *http.Request, h
 		id, ok := a.guard.Again(h.Principal)
 		if !ok {
 			const why = "the replica that has the session does not accept the client; its configuration may be another one for a moment"
+			refusal := guard.RPCError
+			if slices.Contains(s.bridge.Paths(), r.URL.Path) {
+				refusal = bridge.Refusal
+			}
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusServiceUnavailable)
-			w.Write(guard.RPCError(r, http.StatusServiceUnavailable, why))
+			w.Write(refusal(r, http.StatusServiceUnavailable, why))
 			return
 		}
 		id.Addr, id.Expires = h.Addr, h.Expires
