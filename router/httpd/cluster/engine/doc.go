@@ -39,8 +39,8 @@
 //
 // # What is lost when
 //
-// Nothing in the engine is the only copy but documents: the owners have the rest, and write it
-// again when they are told to.
+// Nothing in the engine is the only copy. The owners write what is theirs again when they are told
+// to, and all replicas have copies of the documents.
 //
 //   - An engine that forgets everything, or loses the last writes in a failover: replication is
 //     ordered, and each script that writes increments w:REPLICA, so a loss is seen there. Beat
