@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -32,6 +34,9 @@ import (
 	"toolman/router/policy"
 	"toolman/router/upstream"
 )
+
+// lastPeers is how long other replicas may take to read the last answers.
+const lastPeers = 250 * time.Millisecond
 
 // A replica is this program's part of a cluster.
 type replica struct {
@@ -117,12 +122,26 @@ func (r *replica) start(s *server) {
 	r.stop = cancel
 	peers := hop.NewServer(r.peers, r.id, r.Handler(s.serveForwarded()))
 	peers.Handler = httpd.EndOnPanic(peers.Handler)
+	var conns atomic.Int64
+	peers.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			conns.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			conns.Add(-1)
+		}
+	}
 	peers.ErrorLog = zap.NewStdLog(s.Log.Named("cluster"))
 	go func() {
 		defer close(r.stopped)
 		go peers.ServeTLS(r.listener, "", "")
 		go r.toolsets.Run(ctx)
 		r.Run(ctx)
+		r.listener.Close()
+		// Shutdown would close connections without an answer to what it has read.
+		for began := time.Now(); conns.Load() > 0 && time.Since(began) < lastPeers; {
+			time.Sleep(time.Millisecond)
+		}
 		peers.Close()
 	}()
 }
@@ -188,6 +207,7 @@ func (r *replica) drainWith(e *ops.Ending) {
 	e.Begin = func() { go r.Drain(ctx) }
 	e.Calls = func() int { return calls() + r.Forwarding() }
 	e.EndStreams = func() {
+		r.Finish()
 		cancel()
 		r.EndStreams()
 		endStreams()

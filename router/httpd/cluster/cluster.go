@@ -43,14 +43,16 @@ const (
 	engineTime = time.Second            // for other answers of the engine that a request waits for
 	askTime    = 250 * time.Millisecond // for the answers of all other replicas
 	probeTime  = 500 * time.Millisecond
-	patience   = 5 * time.Second // how long a request waits for an owner
-	emptyTime  = 5 * time.Second // how long a unit may have no session after it was claimed
+	patience   = 5 * time.Second        // how long a request waits for an owner
+	emptyTime  = 5 * time.Second        // how long a unit may have no session after it was claimed
+	finishTime = 500 * time.Millisecond // for the last requests of other replicas
 )
 
 // A Cluster is this replica's part of a cluster. It is safe for use by many goroutines. It
 // implements presence.Keeper.
 type Cluster struct {
 	duties
+	retreat
 	o      Options
 	client *hop.Client
 	keys   atomic.Pointer[names.Keys] // nil until the cluster is joined
@@ -60,13 +62,9 @@ type Cluster struct {
 	began    time.Time
 	lastTick atomic.Int64 // time since began when the loop ran last
 	engineUp atomic.Bool
-	draining atomic.Bool
-	open     atomic.Int64    // forwarded requests that are no streams
-	streams  context.Context // ends with EndStreams
 
-	endStreams context.CancelFunc
-	failure    atomic.Pointer[string] // of the engine, as logged last
-	hash       atomic.Pointer[string] // of the configuration
+	failure atomic.Pointer[string] // of the engine, as logged last
+	hash    atomic.Pointer[string] // of the configuration
 
 	mu      sync.Mutex
 	members map[string]*member // guarded by mu: the other replicas, by ID
@@ -87,6 +85,16 @@ type duties struct {
 	pauses   atomic.Int64 // how often this replica has not run for so long that it may have lost units
 	verified atomic.Int64 // of pauses, those after which it has asked for its units
 	rewrite  atomic.Bool  // the engine may have lost what this replica has written
+}
+
+// A retreat is what a Cluster needs to end.
+type retreat struct {
+	draining   atomic.Bool
+	finished   atomic.Bool     // nothing that others forward is served any more
+	open       atomic.Int64    // requests forwarded to others that are no streams
+	serving    atomic.Int64    // requests forwarded by others that are no streams
+	streams    context.Context // ends with EndStreams
+	endStreams context.CancelFunc
 }
 
 // New returns the part of a replica in a cluster. Run has to follow.
@@ -291,6 +299,18 @@ func (c *Cluster) Drain(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// Finish lets other replicas forward nothing to this one any more, and waits a moment for what they
+// have forwarded. They keep no connections to it: if this replica closed one while a request is
+// written, that might have been carried out.
+func (c *Cluster) Finish() {
+	c.finished.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
+	defer cancel()
+	c.Each(ctx, pathEnding, hop.Head{}, func(string, int, []byte, error) {})
+	for c.serving.Load() > 0 && wait(ctx, time.Millisecond) {
 	}
 }
 

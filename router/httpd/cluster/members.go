@@ -126,11 +126,23 @@ func (c *Cluster) successor() *member {
 const (
 	pathAlive = "/-/alive"
 	pathOwns  = "/-/owns"
+	// pathEnding is for a replica that is about to end.
+	pathEnding = "/-/ending"
 )
 
 func (c *Cluster) get(ctx context.Context, m *member, path string, head hop.Head) (status int, body []byte, err error) {
 	head.From, head.To, head.Hops = c.o.Replica, m.ID, 1
 	return c.client.Get(ctx, m.Address, path, head)
+}
+
+// ends notes that a replica is about to end.
+func (c *Cluster) ends(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.members[id]; m != nil {
+		m.lease.Draining = true
+		c.client.Drop(m.Address)
+	}
 }
 
 // askOwner asks all other replicas whether they own a unit. It returns "" if none says so.

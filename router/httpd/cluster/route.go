@@ -318,7 +318,12 @@ func (q *request) forward(m *member) hop.Result {
 
 // staysOpen reports whether the request is for a stream.
 func (q *request) staysOpen() bool {
-	return !q.f.Bridge && (q.r.Method == http.MethodGet || q.r.Header.Get(httpheader.Method) == string(mcpwire.Listen))
+	return !q.f.Bridge && isStream(q.r)
+}
+
+// isStream reports whether a request of the endpoint is for a stream.
+func isStream(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Header.Get(httpheader.Method) == string(mcpwire.Listen)
 }
 
 // sendTo forwards the request to a replica, whoever owns its unit. It reports false if this replica
@@ -401,6 +406,10 @@ func (q *request) refuse(err error) {
 // arrived decides about a request that another replica has forwarded: it is served here if this
 // replica owns its unit, or can become the owner.
 func (c *Cluster) arrived(w http.ResponseWriter, r *http.Request, h *hop.Head) (served bool) {
+	if c.finished.Load() {
+		hop.Misdirect(w, "")
+		return true
+	}
 	if h.Unit == "" || c.owns(h.Unit) {
 		return false
 	}
@@ -419,8 +428,14 @@ func (c *Cluster) arrived(w http.ResponseWriter, r *http.Request, h *hop.Head) (
 // the requests of the replicas themselves.
 func (c *Cluster) Handler(serve func(w http.ResponseWriter, r *http.Request, h *hop.Head)) func(http.ResponseWriter, *http.Request, hop.Head) {
 	return func(w http.ResponseWriter, r *http.Request, h hop.Head) {
+		if c.draining.Load() {
+			w.Header().Set("Connection", "close") // see Finish
+		}
 		switch r.URL.Path {
 		case pathAlive:
+			w.WriteHeader(http.StatusNoContent)
+		case pathEnding:
+			c.ends(h.From)
 			w.WriteHeader(http.StatusNoContent)
 		case pathOwns:
 			status := http.StatusNotFound
@@ -429,6 +444,10 @@ func (c *Cluster) Handler(serve func(w http.ResponseWriter, r *http.Request, h *
 			}
 			w.WriteHeader(status)
 		default:
+			if !isStream(r) {
+				c.serving.Add(1)
+				defer c.serving.Add(-1)
+			}
 			serve(w, r.WithContext(context.WithValue(r.Context(), headKey{}, h)), &h)
 		}
 	}

@@ -38,11 +38,15 @@ type Client struct {
 // NewClient returns a client with these keys.
 func NewClient(i *Identity) *Client {
 	keepAlive := net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
-	return &Client{dialer: net.Dialer{Timeout: dialTime, KeepAliveConfig: keepAlive}, config: i.Client(), pool: pool{idle: map[string][]*conn{}}}
+	return &Client{dialer: net.Dialer{Timeout: dialTime, KeepAliveConfig: keepAlive}, config: i.Client(), pool: pool{idle: map[string][]*conn{}, dropped: map[string]time.Time{}}}
 }
 
 // Close closes the idle connections, and each other one at the end of its request.
 func (c *Client) Close() { c.pool.close() }
+
+// Drop closes the idle connections to an address, and each other one at the end of its request. New
+// ones are kept.
+func (c *Client) Drop(address string) { c.pool.drop(address) }
 
 // A conn is a connection to a replica, for one request after another.
 type conn struct {
@@ -53,6 +57,7 @@ type conn struct {
 	in       *bufio.Reader
 	written  atomic.Int64 // bytes of the request, encrypted, that the system has taken
 
+	made      time.Time
 	idleSince time.Time
 }
 
@@ -77,7 +82,7 @@ func (c *Client) connect(ctx context.Context, address string) (*conn, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	made := &conn{Conn: raw, address: address}
+	made := &conn{Conn: raw, address: address, made: time.Now()}
 	made.tls = tls.Client(made, c.config)
 	limited, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
@@ -130,6 +135,8 @@ type pool struct {
 	idle     map[string][]*conn // guarded by mu: by address; the one used last comes last
 	sweeping bool               // guarded by mu: sweep will be called
 	closed   bool               // guarded by mu
+
+	dropped map[string]time.Time // guarded by mu: by address; connections of before are not kept
 }
 
 // take returns a connection that is open, or nil.
@@ -161,7 +168,7 @@ func (p *pool) last(address string) *conn {
 func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || !canCheck || len(p.idle[c.address]) >= maxIdle {
+	if p.closed || !canCheck || c.made.Before(p.dropped[c.address]) || len(p.idle[c.address]) >= maxIdle {
 		c.Close()
 		return
 	}
@@ -202,10 +209,22 @@ func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for _, conns := range p.idle {
-		for _, c := range conns {
-			c.Close()
-		}
+	for address := range p.idle {
+		p.dropLocked(address)
 	}
-	clear(p.idle)
+}
+
+// drop closes the connections to an address, each that is not idle at the end of its request.
+func (p *pool) drop(address string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dropped[address] = time.Now()
+	p.dropLocked(address)
+}
+
+func (p *pool) dropLocked(address string) {
+	for _, c := range p.idle[address] {
+		c.Close()
+	}
+	delete(p.idle, address)
 }
