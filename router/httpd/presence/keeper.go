@@ -135,7 +135,7 @@ func (s *Session[S, C]) Move() bool {
 // underWayLocked reports whether a request is being served that is no stream.
 func (s *Session[S, C]) underWayLocked() bool {
 	for _, r := range s.requests {
-		if !r.isOpen() || !s.registry.front.StaysOpen(r.of) {
+		if !r.open || !s.registry.front.StaysOpen(r.of) {
 			return true
 		}
 	}

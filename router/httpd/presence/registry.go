@@ -79,7 +79,7 @@ type Options struct {
 
 // A Front is what a Registry needs of a front. S is its type of a session, and C that of an open
 // request. Both are pointers: fronts share the code for them.
-type Front[S, C comparable] struct {
+type Front[S, C any] struct {
 	Options
 	Name string // begins the texts of keys
 	// New makes the front's session around a new one with this key, and its router.Session.
@@ -96,7 +96,7 @@ type Front[S, C comparable] struct {
 }
 
 // A Registry holds the sessions of a front.
-type Registry[S, C comparable] struct {
+type Registry[S, C any] struct {
 	front Front[S, C]
 
 	mu     sync.Mutex
@@ -105,7 +105,7 @@ type Registry[S, C comparable] struct {
 }
 
 // NewRegistry makes a Registry without sessions.
-func NewRegistry[S, C comparable](f Front[S, C]) *Registry[S, C] {
+func NewRegistry[S, C any](f Front[S, C]) *Registry[S, C] {
 	f.MaxBody = cmp.Or(f.MaxBody, 16<<20)
 	f.MaxSessions = cmp.Or(f.MaxSessions, 10_000)
 	f.Idle = cmp.Or(f.Idle, time.Hour)
@@ -155,23 +155,27 @@ func (r *Registry[S, C]) Len() int {
 // Acquire returns the session with this key if it belongs to the caller; nil if there is none. It
 // does not look for a record. Release has to follow.
 func (r *Registry[S, C]) Acquire(key any, who *Caller) (owner S) {
+	if s := r.acquire(key, who); s != nil {
+		owner = s.owner
+	}
+	return owner
+}
+
+func (r *Registry[S, C]) acquire(key any, who *Caller) *Session[S, C] {
 	r.mu.Lock()
 	s := r.findLocked(key, who)
 	r.mu.Unlock()
-	if s == nil {
-		return owner
-	}
-	if s.kept != nil {
+	if s != nil && s.kept != nil {
 		<-s.kept.restored
 	}
-	return s.owner
+	return s
 }
 
 // AcquireKept is Acquire, but it makes the session again if there is a record of it. The error is
 // one of AcquireOrNew, or of Keeper.Load.
 func (r *Registry[S, C]) AcquireKept(ctx context.Context, key any, who *Caller) (none S, err error) {
-	if s := r.Acquire(key, who); s != none || r.front.Keeper == nil {
-		return s, nil
+	if s := r.acquire(key, who); s != nil {
+		return s.owner, nil
 	}
 	record, err := r.load(ctx, key, who)
 	if err != nil || record == nil {
@@ -191,8 +195,8 @@ func (r *Registry[S, C]) findLocked(key any, who *Caller) *Session[S, C] {
 // client end to make room. The error is ErrFull, ErrRevoked, a *budget.LimitError, or one of
 // Keeper.Load.
 func (r *Registry[S, C]) AcquireOrNew(ctx context.Context, key any, who *Caller) (none S, err error) {
-	if s := r.Acquire(key, who); s != none {
-		return s, nil
+	if s := r.acquire(key, who); s != nil {
+		return s.owner, nil
 	}
 	record, err := r.load(ctx, key, who)
 	if err != nil {

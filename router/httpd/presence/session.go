@@ -15,7 +15,7 @@ import (
 
 // A Session is the session of a caller. S is the front's own session type, a pointer to what
 // embeds this one, and C is its type of an open request, a pointer too.
-type Session[S, C comparable] struct {
+type Session[S, C any] struct {
 	Caller  Caller
 	Router  *router.Session
 	Account *budget.Account // of the client, open until the session ends
@@ -37,12 +37,11 @@ type Session[S, C comparable] struct {
 }
 
 // A request is an entry of the call table.
-type request[C comparable] struct {
-	of   C     // nil while it is being cancelled: no other request may get its ID
+type request[C any] struct {
+	of   C     // nil unless it is open
+	open bool  // false while it is being cancelled: no other request may get its ID
 	size int64 // bytes of the account that it holds
 }
-
-func (r request[C]) isOpen() bool { return r.of != *new(C) }
 
 // Acquire marks the session as used until Release. It fails if the session has ended.
 func (s *Session[S, C]) Acquire() bool {
@@ -145,7 +144,7 @@ func (s *Session[S, C]) Open(id string, body *budget.Reader, newRequest func(id 
 		s.renamed++
 		id = fmt.Sprintf(`"%d-%s"`, s.renamed, own)
 	}
-	r := request[C]{of: newRequest(id)}
+	r := request[C]{of: newRequest(id), open: true}
 	if body != nil {
 		r.size = body.Detach()
 	}
@@ -162,7 +161,7 @@ func (s *Session[S, C]) Close(id []byte) C {
 
 func (s *Session[S, C]) closeLocked(id string) C {
 	r := s.requests[id]
-	if r.isOpen() {
+	if r.open {
 		delete(s.requests, id)
 		s.Account.Give(budget.Calls, 1)
 		s.Account.Give(budget.Bytes, r.size)
@@ -175,7 +174,7 @@ func (s *Session[S, C]) closeAll() (open []C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range s.requests {
-		if s.requests[id].isOpen() {
+		if s.requests[id].open {
 			open = append(open, s.closeLocked(id))
 		}
 	}
@@ -194,7 +193,7 @@ func (s *Session[S, C]) Requests() (open []C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
-		if r.isOpen() {
+		if r.open {
 			open = append(open, r.of)
 		}
 	}
@@ -212,7 +211,7 @@ func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
 // router knows; another request may have got it meanwhile.
 func (s *Session[S, C]) Cancel(id string, c C) {
 	s.mu.Lock()
-	open := s.requests[id].of == c
+	open := any(s.requests[id].of) == any(c)
 	if open {
 		s.closeLocked(id)
 		s.requests[id] = request[C]{}
