@@ -16,7 +16,7 @@ const maxLen = 64
 type Search struct {
 	wanted string
 	places [256]uint64 // for each byte value, a bit for each of its positions in wanted
-	found  []match
+	found  []*match
 }
 
 type match struct {
@@ -59,13 +59,13 @@ func Fold(name string) string {
 // Add adds a candidate. full is its folded name with the namespace, bare without it.
 func (s *Search) Add(name, full, bare string) {
 	if score, near := s.score(full, bare); near {
-		s.found = append(s.found, match{name, score})
+		s.found = append(s.found, &match{name, score})
 	}
 }
 
 // Best returns up to n similar names, the most similar first.
 func (s *Search) Best(n int) []string {
-	slices.SortStableFunc(s.found, func(a, b match) int { return cmp.Compare(a.score, b.score) })
+	slices.SortStableFunc(s.found, func(a, b *match) int { return cmp.Compare(a.score, b.score) })
 	names := make([]string, min(n, len(s.found)))
 	for i := range names {
 		names[i] = s.found[i].name

@@ -34,11 +34,11 @@ func ComparePins(old, now Pins) []Change {
 	maps.Copy(all, now)
 	var changes []Change
 	for _, k := range all.Keys() {
-		c := Change{ItemKey: k}
-		if p, had := old[k]; had {
+		c := Change{ItemKey: *k}
+		if p, had := old[*k]; had {
 			c.Old = &p
 		}
-		if p, has := now[k]; has {
+		if p, has := now[*k]; has {
 			c.New = &p
 		}
 		if c.Old == nil || c.New == nil || c.Old.RefID != c.New.RefID {

@@ -66,7 +66,7 @@ type pinLine struct {
 func (s Pins) render() []byte {
 	text := append([]byte(lockHeader), '\n')
 	for _, k := range s.Keys() {
-		text = append(append(text, render(k, s[k])...), '\n')
+		text = append(append(text, render(*k, s[*k])...), '\n')
 	}
 	return text
 }

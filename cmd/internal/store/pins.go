@@ -40,10 +40,14 @@ func NewPin(server, era string, definition []byte) Pin {
 type Pins map[ItemKey]Pin
 
 // Keys returns the items in the order of the file: by kind, then by name.
-func (s Pins) Keys() []ItemKey {
-	return slices.SortedFunc(maps.Keys(s), func(a, b ItemKey) int {
+func (s Pins) Keys() (keys []*ItemKey) {
+	for k := range s {
+		keys = append(keys, &k)
+	}
+	slices.SortFunc(keys, func(a, b *ItemKey) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
+	return keys
 }
 
 // String returns the kind and the name, as they are.
