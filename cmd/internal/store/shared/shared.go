@@ -39,7 +39,7 @@ type Shelf struct {
 	text       []byte // as in the file; nil: nothing is known yet
 	generation string
 	version    int64
-	failed     time.Time // when the engine did not answer last
+	silent     time.Time // when the engine last did not answer in time
 	copied     bool      // the file is a copy
 	warned     string    // the last problem with the file
 }
@@ -69,7 +69,7 @@ func (s *Shelf) Run(ctx context.Context) {
 func (s *Shelf) Load() (map[string]toolset.Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.failed) > syncEvery {
+	if time.Since(s.silent) > syncEvery {
 		if err := s.syncLocked(context.Background()); err != nil && !errors.Is(err, toolset.ErrUnavailable) {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (s *Shelf) syncLocked(ctx context.Context) error {
 	for {
 		value, version, err := s.documents.Document(ctx, document)
 		if err != nil {
-			return s.failLocked(err)
+			return s.failLocked(ctx, err)
 		}
 		head, text, _ := bytes.Cut(value, []byte("\n"))
 		generation := string(head)
@@ -161,7 +161,7 @@ func (s *Shelf) setLocked(ctx context.Context, generation string, text []byte, v
 	}
 	ok, err = s.documents.SetDocument(ctx, document, value, version)
 	if err != nil {
-		return false, s.failLocked(err)
+		return false, s.failLocked(ctx, err)
 	}
 	if ok {
 		s.generation, s.text, s.version = generation, text, version+1
@@ -170,8 +170,10 @@ func (s *Shelf) setLocked(ctx context.Context, generation string, text []byte, v
 }
 
 // failLocked notes an error of the engine.
-func (s *Shelf) failLocked(err error) error {
-	s.failed = time.Now()
+func (s *Shelf) failLocked(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		s.silent = time.Now()
+	}
 	return fmt.Errorf("%w: %w", toolset.ErrUnavailable, err)
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"toolman/cmd/internal/store"
 	"toolman/router/toolset"
@@ -20,10 +22,15 @@ type documents struct {
 	text    []byte
 	version int64
 	down    error
+	silent  bool   // it does not answer
 	before  func() // called once before a document is set
 }
 
-func (d *documents) Document(context.Context, string) ([]byte, int64, error) {
+func (d *documents) Document(ctx context.Context, _ string) ([]byte, int64, error) {
+	if d.silent {
+		<-ctx.Done()
+		return nil, 0, ctx.Err()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.text, d.version, d.down
@@ -198,4 +205,32 @@ func TestAFileThatCannotBeReadIsNotReplacedByAChange(t *testing.T) {
 	if d.version != 0 {
 		t.Error("a document was made")
 	}
+}
+
+// An engine that does not answer makes one reader wait, and the next one ask again a while later. One
+// that is not there is asked each time.
+func TestReadersDoNotAllWaitForTheEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &documents{}
+		a, b := newReplica(t, d), newReplica(t, d)
+		a.adds("one")
+		b.has("one")
+		d.down = errors.New("connection refused")
+		b.has("one")
+		d.down = nil
+		a.adds("two")
+		b.has("one", "two")
+		d.silent = true
+		began := time.Now()
+		for range 10 {
+			b.has("one", "two")
+		}
+		if took := time.Since(began); took != readTime {
+			t.Errorf("10 readers waited %v", took)
+		}
+		d.silent = false
+		a.adds("three")
+		time.Sleep(2 * time.Second)
+		b.has("one", "three", "two")
+	})
 }
