@@ -168,14 +168,14 @@ func (s *server) serveForwarded() func(w http.ResponseWriter, r *http.Request, h
 		id, ok := a.guard.Again(h.Principal)
 		if !ok {
 			const why = "the replica that has the session does not accept the client; its configuration may be another one for a moment"
-			refusal := guard.RPCError
+			status, body := http.StatusServiceUnavailable, guard.RPCError(r, http.StatusServiceUnavailable, why)
 			if slices.Contains(s.bridge.Paths(), r.URL.Path) {
-				refusal = bridge.Refusal
+				status, body = bridge.ErrorResponse(r, bridge.Unavailable, why)
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			w.Write(refusal(r, http.StatusServiceUnavailable, why))
+			w.WriteHeader(status)
+			w.Write(body)
 			return
 		}
 		id.Addr, id.Expires = h.Addr, h.Expires

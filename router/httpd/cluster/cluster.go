@@ -68,10 +68,16 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	members map[string]*member // guarded by mu: the other replicas, by ID
-	units   map[string]*unit   // guarded by mu: those that this replica owns
-	owners  owners             // guarded by mu: of units that others own
+	holdings
+}
+
+// holdings are what this replica has, and knows of others. Cluster.mu guards them.
+type holdings struct {
+	units      map[string]*unit       // those that this replica owns
+	owners     owners                 // of units that others own
+	everywhere map[string]freeSession // those of callers whom every replica serves, by key
 	// ending has the sessions that have ended, by key, until the engine has forgotten them. The
-	// channels are closed then. Guarded by mu.
+	// channels are closed then.
 	ending map[string]chan struct{}
 }
 
@@ -104,7 +110,8 @@ func New(o Options) *Cluster {
 		o.Free = func() (bool, bool) { return false, false }
 	}
 	c := &Cluster{o: o, client: hop.NewClient(o.Peers), joined: make(chan struct{}), began: time.Now(),
-		members: map[string]*member{}, units: map[string]*unit{}, ending: map[string]chan struct{}{}}
+		members:  map[string]*member{},
+		holdings: holdings{units: map[string]*unit{}, everywhere: map[string]freeSession{}, ending: map[string]chan struct{}{}}}
 	c.SetConfig(o.Lease.Config)
 	c.streams, c.endStreams = context.WithCancel(context.Background())
 	return c

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -71,12 +72,14 @@ func (c *Cluster) awaitEnd(ctx context.Context, key string) bool {
 
 // Began implements presence.Keeper.
 func (c *Cluster) Began(key string, who *presence.Caller, s presence.Kept) {
-	if c.isFree(key, who) {
-		return
-	}
+	free := c.isFree(key, who)
 	name := c.keys.Load().UnitOf(idIn(key), who)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if free {
+		c.everywhere[key] = freeSession{s, who}
+		return
+	}
 	began := &session{Kept: s}
 	if c.units[name] == nil {
 		began.record = unsaved // the engine does not know the owner
@@ -130,6 +133,9 @@ func (c *Cluster) Ended(key string, who *presence.Caller, s presence.Kept, why e
 	name := c.keys.Load().UnitOf(idIn(key), who)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.everywhere[key].Kept == s {
+		delete(c.everywhere, key)
+	}
 	u := c.units[name]
 	if u == nil {
 		return
@@ -202,6 +208,7 @@ func (c *Cluster) upkeep(ctx context.Context) {
 	}
 	defer c.keeping.Unlock()
 	c.dropEmpty(emptyTime)
+	c.endFree()
 	all := c.rewrite.Swap(false)
 	sessions := c.kept(unsaved)
 	if all {
@@ -218,6 +225,19 @@ func (c *Cluster) upkeep(ctx context.Context) {
 		c.rewrite.Store(true)
 	case len(sessions) > 0:
 		c.o.Log.Info("the records of all sessions are stored again, because the engine may have lost some", zap.Int("sessions", len(sessions)))
+	}
+}
+
+// endFree ends the sessions of callers whom not every replica serves any more, since the
+// configuration has changed. The owner of such a caller begins a session that others know of.
+func (c *Cluster) endFree() {
+	c.mu.Lock()
+	all := maps.Clone(c.everywhere)
+	c.mu.Unlock()
+	for key, s := range all {
+		if !c.isFree(key, s.who) {
+			s.Move()
+		}
 	}
 }
 

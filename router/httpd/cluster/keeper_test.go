@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,6 +115,28 @@ func TestUnitsWithoutSessionsAreGivenUp(t *testing.T) {
 	}
 	if owner, err := a.engine.Owner(t.Context(), a.keys.Load().UnitOf("", a.caller("who 7"))); owner != "" || err != nil {
 		t.Errorf("%s, %v", owner, err)
+	}
+}
+
+func TestACallerWhoIsFreeNoLongerGetsASessionOfTheCluster(t *testing.T) {
+	server := valkey.Start(t)
+	var free atomic.Bool
+	free.Store(true)
+	a := start(t, server, func(o *Options) { o.Free = func() (bool, bool) { return free.Load(), false } })
+	who := a.caller("who")
+	s := &kept{}
+	a.Began("bridge caller\n", who, s)
+	a.upkeep(t.Context())
+	if len(s.ended) != 0 || len(a.unitNames()) != 0 {
+		t.Errorf("it ends with %v, or is in %v", s.ended, a.unitNames())
+	}
+	free.Store(false)
+	await(t, "it ends", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.ended) > 0 })
+	a.Ended("bridge caller\n", who, s, presence.ErrMoved)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.everywhere) != 0 {
+		t.Error("it is remembered")
 	}
 }
 

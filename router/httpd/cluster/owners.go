@@ -25,6 +25,12 @@ type session struct {
 	record state
 }
 
+// A freeSession is one of a caller whom every replica serves.
+type freeSession struct {
+	presence.Kept
+	who *presence.Caller
+}
+
 // A state tells whether the engine has the record of a session.
 type state uint8
 

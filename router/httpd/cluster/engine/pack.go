@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A record is stored as it is, or compressed after a byte that none begins with. Long ones have names
-// of tools or URIs that are much alike.
+// A record is stored as it is, or compressed after a byte that none begins with. Long ones have
+// names of tools or URIs that are much alike.
 const (
 	compressed   = 1
 	shortRecord  = 4 << 10 // bytes of a record that is stored as it is
