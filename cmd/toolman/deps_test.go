@@ -105,8 +105,9 @@ router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httph
 router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
-router/httpd/cluster: jsonrpc mcpwire mcpwire/httpbody mcpwire/httpheader router/apps router/budget router/httpd/bridge router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/names router/httpd/presence router/input
+router/httpd/cluster: jsonrpc mcpwire mcpwire/httpheader router/apps router/budget router/httpd/cluster/engine router/httpd/cluster/failure router/httpd/cluster/hop router/httpd/cluster/names router/httpd/presence router/input
 router/httpd/cluster/engine: mcpwire/sanitize
+router/httpd/cluster/failure: jsonrpc mcpwire/httpbody router/httpd/bridge
 router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
 router/httpd/cluster/names: router/budget router/httpd/presence
 router/httpd/cluster/ratelimit: router/httpd/cluster/engine

@@ -15,6 +15,7 @@ import (
 	"toolman/mcpwire/httpheader"
 	"toolman/router/apps"
 	"toolman/router/budget"
+	"toolman/router/httpd/cluster/failure"
 	"toolman/router/httpd/cluster/hop"
 	"toolman/router/httpd/cluster/names"
 	"toolman/router/httpd/presence"
@@ -33,7 +34,7 @@ func arrivedHead(ctx context.Context) (hop.Head, bool) {
 func (c *Cluster) Route(f Front) presence.Route {
 	return func(w http.ResponseWriter, r *http.Request, who *presence.Caller) bool {
 		if !c.awake(r.Context()) {
-			f.refuse(w, r, nil, failure{code: http.StatusServiceUnavailable, text: presence.ErrUnavailable.Error()})
+			f.as(failure.Failure{Status: http.StatusServiceUnavailable, Text: presence.ErrUnavailable.Error()}).Write(w, r, nil)
 			return true
 		}
 		if h, ok := arrivedHead(r.Context()); ok {
@@ -361,7 +362,7 @@ func (q *request) gone(res *hop.Result) (served bool) {
 	switch {
 	case res != nil && res.Began:
 	case ctx.Err() == context.DeadlineExceeded:
-		q.f.refuse(q.w, q.r, q.body, failure{code: http.StatusUnauthorized, text: context.Cause(ctx).Error()})
+		q.f.as(failure.Failure{Status: http.StatusUnauthorized, Text: context.Cause(ctx).Error()}).Write(q.w, q.r, q.body)
 	case ctx.Err() != nil:
 		q.w.WriteHeader(statusClientGone) // net/http would log a success
 	default:
@@ -374,12 +375,12 @@ func (q *request) gone(res *hop.Result) (served bool) {
 func (q *request) broken(owner string, res *hop.Result) {
 	q.counts.broken.Add(1)
 	q.o.Log.Warn("a forwarded request was broken off", zap.String("owner", owner), zap.NamedError("err", res.Err))
-	why := failure{ran: true, text: "the replica of toolman that had this request is gone; it may have been carried out: check before you repeat it"}
+	why := q.f.as(failure.Failure{Ran: true, Text: "the replica of toolman that had this request is gone; it may have been carried out: check before you repeat it"})
 	switch {
 	case !res.Began:
-		q.f.refuse(q.w, q.r, q.body, why)
+		why.Write(q.w, q.r, q.body)
 	case res.Events:
-		if event := q.f.event(q.r, q.body, why); event != nil {
+		if event := why.Event(q.r, q.body); event != nil {
 			q.w.Write(event) // fails only if the client has disconnected
 			http.NewResponseController(q.w).Flush()
 		}
@@ -400,7 +401,7 @@ func (q *request) refuse(err error) {
 	} else if err == q.unread {
 		status, err = http.StatusBadRequest, errIncomplete
 	}
-	q.f.refuse(q.w, q.r, q.body, failure{code: status, text: err.Error()})
+	q.f.as(failure.Failure{Status: status, Text: err.Error()}).Write(q.w, q.r, q.body)
 }
 
 // arrived decides about a request that another replica has forwarded: it is served here if this
