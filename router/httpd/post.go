@@ -159,7 +159,7 @@ func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func())
 		x.w.Header().Set(httpheader.Session, s.id)
 	}
 	o := x.respond(s, to, listens)
-	if s.resumable() && !listens && len(calls) == 1 && !calls[0].renamed {
+	if s.resumable() && !listens && len(calls) == 1 && (s.modern || !calls[0].renamed) {
 		o.resumeID = resumeID(calls[0].id)
 	}
 	o.serve(func(complete bool) {

@@ -102,13 +102,24 @@ func TestWhoResumesAResponseThatIsLostGetsAnError(t *testing.T) {
 }
 
 func TestResponsesOfTheModernEraCanBeAskedFor(t *testing.T) {
-	f := newFront(t, echoing(fakemcp.Modern, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Progress(1), fakemcp.Answer()}}), Options{Options: presence.Options{Keeper: keeper{}}})
-	r := f.do(toolCall(`7`, "fs_slow", "{}", `,"progressToken":1`))
-	if got := r.lines(); got != "id: "+resumeID([]byte(`7`))+"\ndata: \n" {
-		t.Errorf("the response begins with %q", got)
+	file := filepath.Join(t.TempDir(), "go")
+	f := newFront(t, echoing(fakemcp.Modern, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Progress(1), fakemcp.AwaitFile(file), fakemcp.Answer()}}),
+		Options{Options: presence.Options{Keeper: keeper{}}})
+	var open []*reply
+	for range 2 { // clients that share a credential number their requests alike
+		r := f.do(toolCall(`7`, "fs_slow", "{}", `,"progressToken":1`))
+		if got := r.lines(); got != "id: "+resumeID([]byte(`7`))+"\ndata: \n" {
+			t.Errorf("the response begins with %q", got)
+		}
+		open = append(open, r)
 	}
-	if rest := r.text(); !strings.Contains(rest, "id: end\n") || strings.Count(rest, "id: ") != 1 {
-		t.Errorf("the response goes on with %q", rest)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range open {
+		if rest := r.text(); !strings.Contains(rest, "id: end\n") || strings.Count(rest, "id: ") != 1 || !strings.Contains(rest, `"id":7,"result"`) {
+			t.Errorf("the response goes on with %q", rest)
+		}
 	}
 }
 
