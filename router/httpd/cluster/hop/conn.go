@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -136,7 +137,7 @@ type pool struct {
 	sweeping bool               // guarded by mu: sweep will be called
 	closed   bool               // guarded by mu
 
-	dropped map[string]time.Time // guarded by mu: by address; connections of before are not kept
+	dropped map[string]time.Time // guarded by mu: by address, for a while; connections of before are not kept
 }
 
 // take returns a connection that is open, or nil.
@@ -178,7 +179,7 @@ func (p *pool) put(c *conn) {
 }
 
 func (p *pool) sweepLaterLocked() {
-	if !p.sweeping && len(p.idle) > 0 {
+	if !p.sweeping && len(p.idle)+len(p.dropped) > 0 {
 		p.sweeping = true
 		time.AfterFunc(clientIdle/4, p.sweep)
 	}
@@ -201,6 +202,7 @@ func (p *pool) sweep() {
 			delete(p.idle, address)
 		}
 	}
+	maps.DeleteFunc(p.dropped, func(_ string, at time.Time) bool { return time.Since(at) >= clientIdle })
 	p.sweeping = false
 	p.sweepLaterLocked()
 }
@@ -220,6 +222,7 @@ func (p *pool) drop(address string) {
 	defer p.mu.Unlock()
 	p.dropped[address] = time.Now()
 	p.dropLocked(address)
+	p.sweepLaterLocked()
 }
 
 func (p *pool) dropLocked(address string) {
