@@ -30,7 +30,7 @@ func (t *Table) admit(m *jsonrpc.Message, out *peer.Outgoing, c *Call) bool {
 	}
 	var how limiter.Admission
 	if client := c.Caller.Principal().Client(); Limited(c.Method) {
-		c.place, how = t.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, out.Preview(m.Frame)} })
+		c.place, how = t.limiter.Admit(client, len(m.Frame), func() *queuedCall { return &queuedCall{*c, out.Preview(m.Frame)} })
 	} else {
 		c.place, how = t.limiter.AdmitControl(client)
 	}
@@ -147,7 +147,7 @@ const cancelledOpen = 5 * time.Second
 func (t *Table) admitNext(out *peer.Outgoing) {
 	for q, ok := t.limiter.Next(); ok; q, ok = t.limiter.Next() {
 		q.Call.place = limiter.Active
-		t.writeQueued(&q, out)
+		t.writeQueued(q, out)
 	}
 }
 

@@ -20,8 +20,8 @@ type Table struct {
 	clock   *tracing.Clock
 	conn    Conn
 	pending jsonrpc.Pending[Call]
-	late    Recent                       // IDs of requests that were cancelled or timed out
-	limiter *limiter.Limiter[queuedCall] // nil: no limit
+	late    Recent                        // IDs of requests that were cancelled or timed out
+	limiter *limiter.Limiter[*queuedCall] // nil: no limit
 
 	mu       sync.Mutex
 	watching bool // guarded by mu: a timer for checkTimeouts runs
@@ -43,11 +43,11 @@ type Conn interface {
 
 // NewTable returns the table of a server that gets at most so many calls at once; 0: no limit.
 func NewTable(name string, timeout time.Duration, most int, clock *tracing.Clock, conn Conn) *Table {
-	return &Table{name: name, timeout: timeout, clock: clock, conn: conn, limiter: limiter.New[queuedCall](most)}
+	return &Table{name: name, timeout: timeout, clock: clock, conn: conn, limiter: limiter.New[*queuedCall](most)}
 }
 
 // Hold makes calls wait until Open is called, and then lets them pass one at a time.
-func (t *Table) Hold() { t.limiter = limiter.NewClosed[queuedCall]() }
+func (t *Table) Hold() { t.limiter = limiter.NewClosed[*queuedCall]() }
 
 // Open admits calls that wait because of Hold.
 func (t *Table) Open(out *peer.Outgoing) {

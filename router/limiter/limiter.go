@@ -35,8 +35,8 @@ const (
 	Rejected
 )
 
-// A Limiter limits the calls of one server. T is the data of a queued call. All methods can be used
-// concurrently.
+// A Limiter limits the calls of one server. T is the data of a queued call, or a pointer to it. All
+// methods can be used concurrently.
 type Limiter[T any] struct {
 	limit int // active calls at once
 
@@ -187,7 +187,7 @@ func (l *Limiter[T]) Linger(client budget.Principal) {
 }
 
 // Each calls f for all queued calls. f must not use the limiter. l may be nil.
-func (l *Limiter[T]) Each(f func(*T)) {
+func (l *Limiter[T]) Each(f func(T)) {
 	if l == nil {
 		return
 	}
@@ -195,14 +195,14 @@ func (l *Limiter[T]) Each(f func(*T)) {
 	defer l.mu.Unlock()
 	for _, x := range l.shares {
 		for i := range x.queue {
-			f(&x.queue[i].call)
+			f(x.queue[i].call)
 		}
 	}
 }
 
 // Remove removes the queued calls that match, and returns them in order of arrival. The caller must
 // answer them. l may be nil.
-func (l *Limiter[T]) Remove(match func(*T) bool) []T {
+func (l *Limiter[T]) Remove(match func(T) bool) []T {
 	if l == nil {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (l *Limiter[T]) Remove(match func(*T) bool) []T {
 	removed := map[int]T{} // by number
 	for client, x := range l.shares {
 		x.queue = slices.DeleteFunc(slices.Clone(x.queue), func(w waiting[T]) bool {
-			if !match(&w.call) {
+			if !match(w.call) {
 				return false
 			}
 			x.bytes -= w.size
@@ -240,7 +240,7 @@ func (l *Limiter[T]) Close() []T {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	return l.Remove(func(*T) bool { return true })
+	return l.Remove(func(T) bool { return true })
 }
 
 // Counts are the numbers of a limiter, for tests and metrics.

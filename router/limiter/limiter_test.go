@@ -129,7 +129,7 @@ func TestHistories(t *testing.T) {
 					break
 				}
 			case 3:
-				u.Remove(func(*string) bool { return r.IntN(2) == 0 })
+				u.Remove(func(string) bool { return r.IntN(2) == 0 })
 			}
 			for name, ok := u.Next(); ok; name, ok = u.Next() {
 				u.active[name] = client(name[:1])
