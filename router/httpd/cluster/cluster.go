@@ -44,6 +44,7 @@ const (
 	askTime    = 250 * time.Millisecond // for the answers of all other replicas
 	probeTime  = 500 * time.Millisecond
 	patience   = 5 * time.Second        // how long a request waits for an owner
+	dying      = time.Second            // how long a replica that is killed may break off connections before nobody listens
 	emptyTime  = 5 * time.Second        // how long a unit may have no session after it was claimed
 	finishTime = 500 * time.Millisecond // for the last requests of other replicas
 )

@@ -207,7 +207,9 @@ func (q *request) here() bool {
 // send forwards the request to the owner of its unit, until one has served it. It reports false if
 // this replica has become the owner.
 func (q *request) send() (served bool) {
-	dead, repeated, pause, ctx := "", false, time.Millisecond, q.r.Context()
+	dead, pause, ctx := "", time.Millisecond, q.r.Context()
+	var broke string // the replica that has broken off the request
+	var brokeAt time.Time
 	for began := time.Now(); ; {
 		owner, err := q.resolve(dead)
 		if err == nil && owner == q.o.Replica {
@@ -258,8 +260,14 @@ func (q *request) send() (served bool) {
 				return q.gone(nil)
 			}
 			pause = min(2*pause, 100*time.Millisecond)
-		case !res.Began && !repeated && q.f.repeats(q.r, q.body):
-			repeated = true
+		case !res.Began && (broke == "" || broke == owner && time.Since(brokeAt) < dying) && q.f.repeats(q.r, q.body):
+			if broke == "" {
+				broke, brokeAt = owner, time.Now()
+			}
+			if !wait(ctx, pause) {
+				return q.gone(nil)
+			}
+			pause = min(2*pause, 100*time.Millisecond)
 		default:
 			q.broken(owner, &res)
 			return true
@@ -375,7 +383,7 @@ func (q *request) gone(res *hop.Result) (served bool) {
 func (q *request) broken(owner string, res *hop.Result) {
 	q.counts.broken.Add(1)
 	q.o.Log.Warn("a forwarded request was broken off", zap.String("owner", owner), zap.NamedError("err", res.Err))
-	why := q.f.as(failure.Failure{Ran: true, Text: "the replica of toolman that had this request is gone; it may have been carried out: check before you repeat it"})
+	why := q.f.as(failure.Failure{Ran: q.r.Method == http.MethodPost, Status: http.StatusServiceUnavailable, Text: "the replica of toolman that had this request is gone; it may have been carried out: check before you repeat it"})
 	switch {
 	case !res.Began:
 		why.Write(q.w, q.r, q.body)

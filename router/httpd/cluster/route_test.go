@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,5 +110,43 @@ func TestABodyCountsWhileItIsForwarded(t *testing.T) {
 	<-done
 	if n := who.Client.Account.Used(budget.Bytes); n != 0 {
 		t.Errorf("%d bytes count after the request", n)
+	}
+}
+
+// A process that is killed closes its connections one by one, and its port last.
+func TestWhatMayRunTwiceIsRepeatedWhileAReplicaDies(t *testing.T) {
+	server := valkey.Start(t)
+	owner, edge := start(t, server), start(t, server)
+	owner.post("who", call)
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for body, want := range map[string]int64{list: 4, call: 1} {
+		var tries atomic.Int64
+		owner.serve = func(w http.ResponseWriter, r *http.Request) {
+			if tries.Add(1) < 4 {
+				panic(http.ErrAbortHandler)
+			}
+			io.WriteString(w, "done")
+		}
+		status, text := edge.post("who", body)
+		if got := tries.Load(); got != want || status != http.StatusOK || (text == "done") != (body == list) {
+			t.Errorf("%s has come %d times, and is answered %d %s", body, got, status, text)
+		}
+	}
+}
+
+// Clients of a GET stream have to open it again, and take what is OK for the stream.
+func TestAStreamThatIsBrokenOffBeforeItBeginsIsNotOK(t *testing.T) {
+	server := valkey.Start(t)
+	owner, edge := start(t, server), start(t, server)
+	owner.post("who", call)
+	owner.serve = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	req, err := http.NewRequest(http.MethodGet, edge.edge.URL+"/mcp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Who", "who")
+	req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	if status, text := edge.send(req); status != http.StatusServiceUnavailable {
+		t.Errorf("the stream is answered %d %s", status, text)
 	}
 }
