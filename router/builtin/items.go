@@ -83,7 +83,10 @@ func (s *Items) CatalogReady() bool { return s.Settings.Host.Opened() && s.Await
 func (s *Items) Share(store *clientstate.Store, k clientstate.Key) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	member, a := store.Join(k, func() { s.WithLock(s.Follow) })
+	member, a := store.Join(k, func() {
+		s.WithLock(s.Follow)
+		s.Tracker.Store() // the session's record may be the first that another process restores
+	})
 	s.shared = member
 	s.View.Store(s.View.Load().Activated(a))
 }
@@ -91,7 +94,8 @@ func (s *Items) Share(store *clientstate.Store, k clientstate.Key) {
 // Restore gives the client the activations of its record, unless the client has other sessions,
 // which know better.
 func (s *Items) Restore(a view.Activations) {
-	if s.shared.Begins() {
+	nothing := len(a.Tools)+len(a.Resources) == 0 && a.Toolsets == nil
+	if s.shared.Begins() && !(nothing && s.shared != nil) { // another session's record may have more
 		s.shared.Replace(a)
 		s.View.Store(s.View.Load().Activated(a))
 	}

@@ -7,9 +7,10 @@ import (
 )
 
 // A Tracker notes that a session has changed, and which servers with state it uses. Conn.Mu guards
-// it, except for Changes. A nil Tracker notes nothing.
+// it, except for Changes and Store. A nil Tracker notes nothing.
 type Tracker struct {
 	changes atomic.Uint64
+	store   atomic.Pointer[func()] // stores the session's record; nil: responses do
 	used    map[string]bool // names of servers that the session has called
 	lost    map[string]bool // those of another process, whose state is lost
 }
@@ -18,6 +19,24 @@ type Tracker struct {
 func (t *Tracker) Changed() {
 	if t != nil {
 		t.changes.Add(1)
+	}
+}
+
+// StoreWith sets what stores the session's record.
+func (t *Tracker) StoreWith(store func()) {
+	if t != nil {
+		t.store.Store(&store)
+	}
+}
+
+// Store stores the session's record after a change that no response of the session waits for. It
+// does not wait.
+func (t *Tracker) Store() {
+	if t == nil {
+		return
+	}
+	if store := t.store.Load(); store != nil {
+		go (*store)()
 	}
 }
 

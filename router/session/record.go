@@ -20,6 +20,9 @@ import (
 // for a session without client.Info.Recorded.
 func (s *Session) Changes() uint64 { return s.Tracker.Changes() }
 
+// StoreWith sets what stores the record after a change that no response of the session waits for.
+func (s *Session) StoreWith(store func()) { s.Tracker.StoreWith(store) }
+
 // Record returns what another process needs to make the session again with Restore, as JSON.
 func (s *Session) Record() []byte {
 	s.Mu.Lock()

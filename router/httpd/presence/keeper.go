@@ -81,6 +81,7 @@ func (s *Session[S, C]) restore(record []byte) {
 		s.registry.front.Restore(s.owner, record)
 	}
 	s.kept.saved.Store(s.Router.Changes())
+	s.Router.StoreWith(s.SaveChanges)
 	s.registry.front.Keeper.Began(s.registry.keyText(s.key), &s.Caller, s)
 	if s.Ended() {
 		s.endKept() // again, as the Keeper may not have known it the first time
