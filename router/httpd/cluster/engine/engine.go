@@ -15,10 +15,10 @@ import (
 
 // The bounds of what is kept in the engine, and of the time that it may take.
 const (
-	MaxRecord   = 256 << 10 // bytes of a session's record, as it is stored
-	MaxDocument = 1 << 20   // bytes of a document
-	MaxReplicas = 256       // with a lease at a time
-	maxLease    = 4 << 10   // bytes of a lease
+	MaxRecord   = 1 << 20 // bytes of a session's record
+	MaxDocument = 1 << 20 // bytes of a document
+	MaxReplicas = 256     // with a lease at a time
+	maxLease    = 4 << 10 // bytes of a lease
 	longestCall = 2 * time.Second
 	mostCalls   = 64 // at a time; others wait. Less than the client library's queue holds
 )

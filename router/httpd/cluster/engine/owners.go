@@ -105,12 +105,11 @@ func (e *Engine) Put(ctx context.Context, unit, key string, record []byte, ttl t
 	if err != nil {
 		return "", err
 	}
-	packed, err := pack(record)
-	if err != nil {
-		return "", err
+	if len(record) > MaxRecord {
+		return "", ErrTooLong
 	}
 	name := k.name(e.base, "s", key)
-	sealed, err := k.seal(name, packed)
+	sealed, err := k.seal(name, record)
 	if err != nil {
 		return "", err
 	}
@@ -132,11 +131,7 @@ func (e *Engine) Get(ctx context.Context, key string) (record []byte, err error)
 	if err != nil || sealed == "" {
 		return nil, err
 	}
-	packed, err := k.open(name, sealed)
-	if err != nil {
-		return nil, err
-	}
-	return unpack(packed)
+	return k.open(name, sealed)
 }
 
 // get returns the value of a key; "" if there is none.
