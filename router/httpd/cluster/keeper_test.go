@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"toolman/fixtures/valkey"
+	"toolman/router/httpd/cluster/engine"
 	"toolman/router/httpd/presence"
 )
 
@@ -49,9 +49,7 @@ func TestARecordThatIsTooLongIsNotTriedAgain(t *testing.T) {
 	server := valkey.Start(t)
 	a := start(t, server)
 	who := a.caller("who")
-	noise := make([]byte, 1<<20)
-	rand.Read(noise)
-	s := a.begin("mcp "+a.NewID(who), who, noise)
+	s := a.begin("mcp "+a.NewID(who), who, make([]byte, engine.MaxRecord+1))
 	if n := a.Status().Unprotected; n != 1 {
 		t.Errorf("%d sessions are unprotected", n)
 	}
@@ -144,9 +142,7 @@ func TestAtItsEndAReplicaKeepsSessionsThatOthersCannotMake(t *testing.T) {
 	server := valkey.Start(t)
 	a := start(t, server)
 	who := a.caller("who")
-	noise := make([]byte, 1<<20)
-	rand.Read(noise)
-	long, short := a.begin("mcp "+a.NewID(who), who, noise), a.begin("mcp "+a.NewID(who), who, []byte("record"))
+	long, short := a.begin("mcp "+a.NewID(who), who, make([]byte, engine.MaxRecord+1)), a.begin("mcp "+a.NewID(who), who, []byte("record"))
 	for _, s := range a.kept(none, stored) {
 		s.Move()
 	}
