@@ -196,8 +196,9 @@ func AppendEventID(dst []byte, id string) []byte {
 	return append(append(append(dst, "id: "...), id...), '\n')
 }
 
-// EndID is the ID of an event that ends a stream, if clients can resume the stream: there is nothing
-// to resume then. Clients do not always see that the event is the answer that they wait for.
+// EndID is the ID of an event that ends a stream, if clients can resume the stream: there is
+// nothing to resume then. Clients do not always see that the event is the answer that they wait
+// for.
 const EndID = "end"
 
 // An EventWriter writes a response that is a stream of events. The response begins with the first

@@ -12,8 +12,8 @@ type Opened struct {
 	called, read map[string]bool // names of servers
 }
 
-// Called records that the client has called a tool with a page of a server, and reports whether that
-// is the first one.
+// Called records that the client has called a tool with a page of a server, and reports whether
+// that is the first one.
 func (o *Opened) Called(server string) (first bool) {
 	first = !o.called[server]
 	note(&o.called, server)

@@ -30,8 +30,8 @@ type Options struct {
 
 	KeepAlive time.Duration // interval of comments on a silent stream; 0: 20 s
 
-	// NewID returns the ID of a new session of the legacy era (2025-11-25, Session Management: an ID
-	// is "globally unique and cryptographically secure"). Nil: 26 random characters.
+	// NewID returns the ID of a new session of the legacy era (2025-11-25, Session Management: an
+	// ID is "globally unique and cryptographically secure"). Nil: 26 random characters.
 	NewID func(who *presence.Caller) string
 }
 

@@ -13,8 +13,8 @@ import (
 // In a cluster, the connection of a client ends when its replica is killed, although the session
 // goes on elsewhere. The TypeScript SDKs then wait for the answer to a request until their time is
 // over, unless the response has begun with an event that has an ID (2025-11-25, Sending Messages to
-// the Server). With it they open a GET stream that has to tell them how the request ends. They do so
-// in the modern era, too, which has no GET streams.
+// the Server). With it they open a GET stream that has to tell them how the request ends. They do
+// so in the modern era, too, which has no GET streams.
 
 // resumePrefix begins the ID of the first event of a response. What follows is the request's ID.
 const resumePrefix = "request."
@@ -39,9 +39,9 @@ func (s *session) resumable() bool {
 	return s.Recorded() && (s.modern || s.negotiated() >= mcpwire.V2025_11_25)
 }
 
-// resume continues the response to a request of a session. What was lost of it is not sent again; if
-// that was the answer, the client gets an error. s is nil in the modern era, which cancels a request
-// with its response: there is only the error.
+// resume continues the response to a request of a session. What was lost of it is not sent again;
+// if that was the answer, the client gets an error. s is nil in the modern era, which cancels a
+// request with its response: there is only the error.
 func (x *exchange) resume(s *session, last string) {
 	id, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(last, resumePrefix))
 	if last == httpbody.EndID || err != nil {

@@ -132,8 +132,8 @@ func (s *session) restore(text []byte) {
 // staysOpen is presence.Front.StaysOpen.
 func (c *call) staysOpen() bool { return c.method == mcpwire.Listen }
 
-// cutOff is the error of a request that was under way when its session ended here. Its status is not
-// that of a request that was refused, which balancers may repeat.
+// cutOff is the error of a request that was under way when its session ended here. Its status is
+// not that of a request that was refused, which balancers may repeat.
 const cutOff = "the replica of toolman that had this request has ended, or has lost the session; the request may have been carried out: check before you repeat it"
 
 // ended is presence.Front.Ended: it ends the streams of the session.

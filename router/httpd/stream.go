@@ -145,8 +145,8 @@ func (t *stream) abandon() {
 	t.size = 0
 }
 
-// resume lets a stream that was abandoned be written again. It reports false if its end was lost, or
-// it was not abandoned.
+// resume lets a stream that was abandoned be written again. It reports false if its end was lost,
+// or it was not abandoned.
 func (t *stream) resume() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -60,8 +60,8 @@ type Signer struct {
 	prefix string // of the texts of states
 }
 
-// NewSigner returns a Signer with a random key. replica is the ID of this replica of a cluster, or "":
-// states contain it, so that another replica can find out whose they are with [StateReplica].
+// NewSigner returns a Signer with a random key. replica is the ID of this replica of a cluster, or
+// "": states contain it, so that another replica can find out whose they are with [StateReplica].
 func NewSigner(replica string) *Signer {
 	s := &Signer{seed: maphash.MakeSeed(), prefix: statePrefix(replica)}
 	rand.Read(s.key[:]) // does not fail

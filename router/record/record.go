@@ -80,8 +80,8 @@ func Of(a view.Activations) *Activations {
 	return out
 }
 
-// Activations returns the activations of a record. find finds a toolset by its name, or returns nil.
-// A toolset that is not found is left out.
+// Activations returns the activations of a record. find finds a toolset by its name, or returns
+// nil. A toolset that is not found is left out.
 func (a *Activations) Activations(find func(name string) *toolset.Set) (out view.Activations) {
 	if a == nil {
 		return out

@@ -111,8 +111,8 @@ func (s *Session) AwaitsClient() bool {
 }
 
 // checkRestarted refuses one call of each server that remembered something of the session in a
-// process that is gone. The model must not believe, for example, that its shell is still in the same
-// folder.
+// process that is gone. The model must not believe, for example, that its shell is still in the
+// same folder.
 func (s *Session) checkRestarted(req *client.Request) bool {
 	if req.Method != mcpwire.ToolsCall || !s.Tracker.TakeLost(req.Upstream.Name) {
 		return true

@@ -8,8 +8,8 @@
 // that begin with TOOLMAN_, and those to which only other tables refer: another server, with any
 // key, http, or engine and secrets of cluster. A variable to which the server's own table refers
 // stays, in quotes too, since a shell may read it there. PATH, HOME and the like always stay. With
-// inherit_env the server inherits only what that lists. A name in it also grants a variable to which
-// other servers refer, a glob does not; a name to which http or cluster refers is an error.
+// inherit_env the server inherits only what that lists. A name in it also grants a variable to
+// which other servers refer, a glob does not; a name to which http or cluster refers is an error.
 //
 // # Strictness
 //

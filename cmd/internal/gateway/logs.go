@@ -18,8 +18,8 @@ const logsTime = time.Second
 // localKey is the key of the context of a request of another replica that is for this one alone.
 type localKey struct{}
 
-// otherLogs asks the other replicas what a client may read in their logs. missing are those that did
-// not answer.
+// otherLogs asks the other replicas what a client may read in their logs. missing are those that
+// did not answer.
 func (p *replica) otherLogs(r *http.Request) (logs [][]calllog.Entry, missing []string) {
 	if r.Context().Value(localKey{}) != nil {
 		return nil, nil

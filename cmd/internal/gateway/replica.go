@@ -116,7 +116,8 @@ func headOf(r *http.Request) hop.Head {
 	return hop.Head{Principal: id.Principal, Addr: id.Addr, Expires: id.Expires, RequestID: ops.RequestID(r.Context())}
 }
 
-// start serves other replicas, and joins the cluster in the background. The replica has to be ended.
+// start serves other replicas, and joins the cluster in the background. The replica has to be
+// ended.
 func (r *replica) start(s *server) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop = cancel

@@ -49,8 +49,8 @@ func (rep *Report) AddCluster(ctx context.Context, c *config.Config) {
 	}
 }
 
-// join joins the engine as a replica would, without a lease, and returns which keys the engine drops
-// when its memory is short; "" if that is not known.
+// join joins the engine as a replica would, without a lease, and returns which keys the engine
+// drops when its memory is short; "" if that is not known.
 func join(ctx context.Context, c *config.Config) (policy string, err error) {
 	e, err := engine.Open(engine.Options{
 		URL: c.Cluster.Engine, CA: c.Cluster.EngineCA, Plaintext: c.Cluster.EnginePlaintext,

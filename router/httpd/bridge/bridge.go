@@ -29,8 +29,8 @@ type Options struct {
 	Logs func(r *http.Request, agent string) Logs
 	// Log gets the calls. If it is nil, the bridge has its own, without the calls of MCP clients.
 	Log *calllog.Log
-	// OtherLogs returns what the client of a request to GET /logs may read at the other replicas of a
-	// cluster, and which of them did not answer. If it is nil, there are none.
+	// OtherLogs returns what the client of a request to GET /logs may read at the other replicas of
+	// a cluster, and which of them did not answer. If it is nil, there are none.
 	OtherLogs func(r *http.Request) (logs [][]calllog.Entry, missing []string)
 	// Status returns the response to GET /tools?view=status. If it is nil, there is no such view.
 	Status func(r *http.Request) router.ToolStatus

@@ -132,8 +132,8 @@ func (c *Cluster) NewID(who *presence.Caller) string {
 	return k.NewID(c.o.Replica, who)
 }
 
-// DigestKey returns the key of hashes that all replicas have to compute alike. It is zero before the
-// cluster is joined, when nothing is served.
+// DigestKey returns the key of hashes that all replicas have to compute alike. It is zero before
+// the cluster is joined, when nothing is served.
 func (c *Cluster) DigestKey() (key [32]byte) {
 	if k := c.keys.Load(); k != nil {
 		key = k.Digests()

@@ -1,10 +1,12 @@
 // Package cluster makes several replicas of toolman one gateway. Each unit, a session of the legacy
 // era or a caller, has one owner replica, which has all of it in its memory. Other replicas forward
-// requests to the owner (package hop). If the owner dies, another replica becomes the owner and makes
-// the sessions again from their records, which are in the engine (package engine).
+// requests to the owner (package hop). If the owner dies, another replica becomes the owner and
+// makes the sessions again from their records, which are in the engine (package engine).
 //
-//	request ─▶ guard ─▶ Endpoint or Bridge ─▶ Cluster.Route ─┬─▶ here: Endpoint or Bridge goes on
-//	                                                          └─▶ Client.Forward ═▶ owner: Serve ─▶ Endpoint or Bridge
+//	request ─▶ guard ─▶ front ─▶ Cluster.Route ─┬─▶ here: the front goes on
+//	                                            └─▶ Client.Forward ═▶ owner: Handler ─▶ front
+//
+// A front is httpd.Endpoint or bridge.Bridge.
 //
 // # Where a request is served
 //
@@ -17,9 +19,9 @@
 //
 // # Who is dead
 //
-// Every replica renews its lease each second. A replica is dead if nobody listens at its address, or
-// if its lease has ended and it does not answer. If it cannot be reached although its lease lasts,
-// nobody takes over its units.
+// Every replica renews its lease each second. A replica is dead if nobody listens at its address,
+// or if its lease has ended and it does not answer. If it cannot be reached although its lease
+// lasts, nobody takes over its units.
 //
 // A replica that has not run for longer than its lease, for example because its machine was
 // suspended, asks the engine which units it still owns before it serves anything.

@@ -200,8 +200,8 @@ func (c *Cluster) kept(states ...state) (all []presence.Kept) {
 	return all
 }
 
-// upkeep stores the records that the engine does not have, or all if it may have lost some. It gives
-// up units that were claimed, but have got no session.
+// upkeep stores the records that the engine does not have, or all if it may have lost some. It
+// gives up units that were claimed, but have got no session.
 func (c *Cluster) upkeep(ctx context.Context) {
 	if !c.keeping.TryLock() {
 		return

@@ -122,7 +122,8 @@ func (c *Cluster) unitNames() (all []string) {
 	return all
 }
 
-// known returns who owns a unit as far as this replica remembers: a replica that is not dead, or "".
+// known returns who owns a unit as far as this replica remembers: a replica that is not dead, or
+// "".
 func (c *Cluster) known(name, birthplace string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,9 +153,9 @@ func (c *Cluster) unlearn(name string) {
 // errNoTaker says that this replica is ending, and no other takes the unit.
 var errNoTaker = errors.New("this replica of toolman is ending, and there is no other; try again")
 
-// claim makes this replica the owner of a unit that has none, or a dead one, and returns who owns it
-// then. dead is a replica that is known to be dead, or "". The error is presence.ErrUnavailable if
-// that cannot be decided now.
+// claim makes this replica the owner of a unit that has none, or a dead one, and returns who owns
+// it then. dead is a replica that is known to be dead, or "". The error is presence.ErrUnavailable
+// if that cannot be decided now.
 func (c *Cluster) claim(ctx context.Context, name, dead string, legacy bool) (owner string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()

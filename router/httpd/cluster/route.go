@@ -65,8 +65,8 @@ func isModern(r *http.Request) bool {
 	return mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern
 }
 
-// awake waits until this replica has joined the cluster, and it is sure that it still has its units.
-// It reports false if that takes too long.
+// awake waits until this replica has joined the cluster, and it is sure that it still has its
+// units. It reports false if that takes too long.
 func (c *Cluster) awake(ctx context.Context) bool {
 	select {
 	case <-c.joined:
@@ -83,8 +83,8 @@ func (c *Cluster) awake(ctx context.Context) bool {
 	return true
 }
 
-// joins waits until this replica has joined the cluster. Clients may come as soon as it listens, and
-// many do not repeat what gets 503.
+// joins waits until this replica has joined the cluster. Clients may come as soon as it listens,
+// and many do not repeat what gets 503.
 func (c *Cluster) joins(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -28,8 +28,8 @@ type Options struct {
 	StrictConfig bool
 	ConfigKeys   []string            // that are accepted in ?config=
 	ConfigUses   map[string][]string // names of the servers that use a key; "" for a server without a name
-	// Key returns the key of hashes of ?config=. It must not change while sessions continue. Nil: a key
-	// that is not secret.
+	// Key returns the key of hashes of ?config=. It must not change while sessions continue. Nil: a
+	// key that is not secret.
 	Key func() [32]byte
 	// Note is called once with a message for the log. It may be nil.
 	Note func(text string)

@@ -72,7 +72,8 @@ type Options struct {
 	MaxSessions int             // at once; 0: 10,000
 	Idle        time.Duration   // a session ends after this time without a request or stream; 0: 1 hour
 
-	// Route is called for each request that names a session or a caller. Nil: every session is here.
+	// Route is called for each request that names a session or a caller. Nil: every session is
+	// here.
 	Route  Route
 	Keeper Keeper // keeps records of the sessions; nil: none
 }

@@ -180,8 +180,8 @@ func (d reader) engine(plaintext bool) string {
 	return text
 }
 
-// An engineURL is a URL of an engine. A password in it may have any characters, and ends at the last
-// @.
+// An engineURL is a URL of an engine. A password in it may have any characters, and ends at the
+// last @.
 type engineURL struct {
 	scheme, rest string // rest follows the password
 	tls          bool

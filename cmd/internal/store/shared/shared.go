@@ -65,7 +65,8 @@ func (s *Shelf) Run(ctx context.Context) {
 	}
 }
 
-// Load implements [toolset.Shelf]. If the engine does not answer, it returns the last known toolsets.
+// Load implements [toolset.Shelf]. If the engine does not answer, it returns the last known
+// toolsets.
 func (s *Shelf) Load() (map[string]toolset.Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

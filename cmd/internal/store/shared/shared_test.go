@@ -207,8 +207,8 @@ func TestAFileThatCannotBeReadIsNotReplacedByAChange(t *testing.T) {
 	}
 }
 
-// An engine that does not answer makes one reader wait, and the next one ask again a while later. One
-// that is not there is asked each time.
+// An engine that does not answer makes one reader wait, and the next one ask again a while later.
+// One that is not there is asked each time.
 func TestReadersDoNotAllWaitForTheEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &documents{}

@@ -186,7 +186,8 @@ func TestGivenUp(t *testing.T) {
 	wantRecord(t, a, "key", "record")
 }
 
-// TestRights gives the engine's user the rights that the package's documentation lists, and no more.
+// TestRights gives the engine's user the rights that the package's documentation lists, and no
+// more.
 func TestRights(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -27,9 +27,9 @@
 // # Scripts
 //
 // What depends on what is there is one Lua script, and so happens at once: beat, claim, put, yield,
-// release, forget, document, take, leave, and swap, which exchanges the sealed key. Only the engine's
-// clock counts, and only in TTLs and in buckets. Only commands that Redis 6.2 and Valkey 7.2 share
-// are used. A user of the engine needs these rights:
+// release, forget, document, take, leave, and swap, which exchanges the sealed key. Only the
+// engine's clock counts, and only in TTLs and in buckets. Only commands that Redis 6.2 and Valkey
+// 7.2 share are used. A user of the engine needs these rights:
 //
 //	ACL SETUSER toolman on >PASSWORD resetkeys ~{toolman:NAME}:* resetchannels -@all
 //	  +hello +ping +eval +evalsha +get +set +del +exists +pexpire +incr +sadd +srem +smembers +time

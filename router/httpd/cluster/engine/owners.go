@@ -145,8 +145,8 @@ func (e *Engine) get(ctx context.Context, name string) (string, error) {
 	})
 }
 
-// Renew gives owners of units and records of sessions a new TTL. It reports missing if something was
-// gone.
+// Renew gives owners of units and records of sessions a new TTL. It reports missing if something
+// was gone.
 func (e *Engine) Renew(ctx context.Context, units, keys []string, ttl time.Duration) (missing bool, err error) {
 	k, err := e.joined()
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// BenchmarkForward compares calls of 1 KB that a replica answers itself with calls that it forwards.
+// BenchmarkForward compares calls of 1 KB that a replica answers itself with calls that it
+// forwards.
 func BenchmarkForward(b *testing.B) {
 	text := bytes.Repeat([]byte("x"), 1<<10)
 	answer := func(w http.ResponseWriter, r *http.Request) {

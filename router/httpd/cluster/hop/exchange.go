@@ -13,7 +13,8 @@ import (
 )
 
 // maxAtOnce is the size of the longest body that is written before the response is read. The system
-// takes that much even if the peer does not read. A peer may answer before it has read a longer one.
+// takes that much even if the peer does not read. A peer may answer before it has read a longer
+// one.
 const maxAtOnce = 64 << 10
 
 const (

@@ -32,7 +32,8 @@ type Result struct {
 	Began bool
 	// Unwritten: the client does not take the response. It may be gone.
 	Unwritten bool
-	// Events: it is a stream of events, and ends after one of them, so that another can be appended.
+	// Events: it is a stream of events, and ends after one of them, so that another can be
+	// appended.
 	Events bool
 	// Misdirected: the replica does not own the unit, and has done nothing. Nothing was written.
 	Misdirected bool

@@ -139,8 +139,8 @@ func ReadHead(header http.Header) (Head, error) {
 
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
-// isPerHop reports whether a header, in canonical form, concerns one connection (RFC 9110, 7.6.1), or
-// the receiver sets it itself.
+// isPerHop reports whether a header, in canonical form, concerns one connection (RFC 9110, 7.6.1),
+// or the receiver sets it itself.
 func isPerHop(name string) bool {
 	switch name {
 	case "Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding",

@@ -12,8 +12,8 @@ const (
 	clientIdle = time.Minute
 )
 
-// maxRequestHeader is the size of the longest header of a request: the Head, and what the client has
-// sent, of which package guard accepts 32 KB.
+// maxRequestHeader is the size of the longest header of a request: the Head, and what the client
+// has sent, of which package guard accepts 32 KB.
 const maxRequestHeader = 2 * maxHead
 
 // NewServer returns the server of the replica with this ID: next gets what others forward. Its
