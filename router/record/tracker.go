@@ -11,8 +11,8 @@ import (
 type Tracker struct {
 	changes atomic.Uint64
 	store   atomic.Pointer[func()] // stores the session's record; nil: responses do
-	used    map[string]bool // names of servers that the session has called
-	lost    map[string]bool // those of another process, whose state is lost
+	used    map[string]bool        // names of servers that the session has called
+	lost    map[string]bool        // those of another process, whose state is lost
 }
 
 // Changed notes that the session's record is another now.
