@@ -182,7 +182,7 @@ func (c *Cluster) tick(ctx context.Context) {
 		return
 	}
 	if c.suspect() {
-		go c.verify(ctx)
+		go c.verify(ctx, c.pauses.Load())
 	}
 	if lost || !wasUp {
 		c.rewrite.Store(true)

@@ -189,14 +189,13 @@ func (c *Cluster) claim(ctx context.Context, name, dead string, legacy bool) (ow
 	return c.o.Replica, nil
 }
 
-// verify asks who owns the units of this replica, after it has not run for a while. Nothing is
-// served meanwhile.
-func (c *Cluster) verify(ctx context.Context) {
+// verify asks who owns the units of this replica, after it has not run for a while, as often as
+// pauses says. Nothing is served meanwhile.
+func (c *Cluster) verify(ctx context.Context, pauses int64) {
 	if !c.verifying.TryLock() {
 		return
 	}
 	defer c.verifying.Unlock()
-	pauses := c.pauses.Load()
 	var failed atomic.Bool
 	inParallel(c.unitNames(), func(name string) {
 		ctx, cancel := context.WithTimeout(ctx, engineTime)
