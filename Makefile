@@ -5,7 +5,7 @@
 # make bench-cluster    latency and throughput with 1, 2 and 3 replicas
 # make fuzz    every fuzz target for FUZZTIME
 # make soak    mixed traffic for SOAK, then hostile clients beside an honest one for as long: nothing lost, nothing grows
-# make soak-cluster  replicas are killed for SOAK while clients of the official SDKs call tools, then while they confirm calls
+# make soak-cluster  replicas are killed for SOAK while clients of the official SDKs use them
 # make vuln    govulncheck, where its database can be reached
 
 GO         ?= go
