@@ -25,7 +25,7 @@ const (
 
 // records are structs that mirror a configuration, a script or what a trace has. They have as many
 // fields as those have keys.
-var records = []string{"cmd/internal/config.Config", "router.Options", "cmd/internal/config.Server", "cmd/internal/traceview.call", "jsonrpc/trace.Record", "fixtures/fakemcp.Spec"}
+var records = []string{"cmd/internal/config.Config", "router.Options", "cmd/internal/config.Server", "cmd/internal/traces/calls.Call", "jsonrpc/trace.Record", "fixtures/fakemcp.Spec"}
 
 // TestStructure keeps packages, files and types small enough to be understood one at a time.
 func TestStructure(t *testing.T) {

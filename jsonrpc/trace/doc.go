@@ -1,5 +1,5 @@
 // Package trace writes and reads toolman's trace: a file of JSON lines, one for each frame on each
-// leg and one for each event of a session. It defines the format; package traceview prints it for
+// leg and one for each event of a session. It defines the format; package printer prints it for
 // people.
 //
 // # Lines

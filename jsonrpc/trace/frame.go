@@ -96,6 +96,8 @@ type Session struct {
 	Config    string   `json:"config,omitempty"`
 	Cwd       string   `json:"cwd,omitempty"`
 	Client    string   `json:"client,omitempty"`
+	Tap       string   `json:"tap,omitempty"`   // the server that the client talks to, if toolman is only a tap
+	Debug     string   `json:"debug,omitempty"` // the socket that --debug has opened
 	Upstreams []Server `json:"upstreams,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"toolman/cmd/internal/traceview"
+	"toolman/cmd/internal/traces/files"
 	"toolman/jsonrpc/trace"
 )
 
@@ -93,7 +93,7 @@ func startClient(ctx context.Context, s *screen, program, config, tracePath stri
 	case err != nil:
 		return nil, fmt.Errorf("starting the gateway: %w", err)
 	}
-	lines := traceview.Follow(ctx, tracePath, tracePoll)
+	lines := files.Follow(ctx, tracePath, tracePoll)
 	var stop func()
 	c.record, stop = iter.Pull2(trace.Read(lines))
 	c.stop = func() { stop(); lines.Close() }

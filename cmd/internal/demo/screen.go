@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/internal/traceview"
+	"toolman/cmd/internal/traces/printer"
 	"toolman/jsonrpc/trace"
 )
 
@@ -27,12 +27,12 @@ type screen struct {
 	out     io.Writer
 	color   bool
 	width   int
-	printer *traceview.Printer
+	printer *printer.Printer
 }
 
 func newScreen(out io.Writer) *screen {
 	s := &screen{out: out, color: cli.HasColors(out), width: columns(out)}
-	s.printer = traceview.NewPrinter(wireWriter{out}, traceview.PrinterOptions{Frames: true, Color: s.color})
+	s.printer = printer.NewPrinter(wireWriter{out}, printer.PrinterOptions{Frames: true, Color: s.color})
 	return s
 }
 

@@ -1,4 +1,4 @@
-package traceview
+package printer
 
 import (
 	"fmt"

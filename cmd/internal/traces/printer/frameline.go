@@ -1,4 +1,4 @@
-package traceview
+package printer
 
 import (
 	"cmp"
@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/calls"
 	"toolman/jsonrpc/trace"
 )
 
 // frameLine prints one frame or event in the notation of transcripts.
 func (p *Printer) frameLine(r *trace.Record, indent string) {
-	label := clean(cmp.Or(r.Peer, toolman))
+	label := clean(cmp.Or(r.Peer, calls.Toolman))
 	if r.Leg == trace.Client {
 		label = string(trace.Client)
 	}
@@ -39,7 +40,7 @@ func payload(r *trace.Record) string {
 
 func frameColor(r *trace.Record) string {
 	switch {
-	case r.Kind == trace.Invalid || isFailure(r.Status):
+	case r.Kind == trace.Invalid || calls.IsFailure(r.Status):
 		return cli.Red
 	case r.Leg == trace.Client:
 		return cli.Cyan

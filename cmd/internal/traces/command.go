@@ -1,4 +1,4 @@
-package traceview
+package traces
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/printer"
 )
 
 const help = `trace prints what "toolman --trace FILE" has written; - is standard input.
@@ -34,7 +35,7 @@ const example = `  toolman trace trace.jsonl                       every call
 
 // New returns the command trace.
 func New() *cobra.Command {
-	var o Options
+	var o printer.Options
 	cmd := &cobra.Command{
 		Use:     "trace FILE [filter]...",
 		Short:   "Print a trace: calls, frames or statistics",
@@ -49,7 +50,7 @@ func New() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.File, o.Filters, o.Stdin = args[0], args[1:], cmd.InOrStdin()
 			o.Color = cli.HasColors(cmd.OutOrStdout())
-			return Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return printer.Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().BoolVar(&o.Frames, "frames", false, "print every frame instead of every call")

@@ -1,4 +1,4 @@
-package traceview_test
+package printer_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/cmd/internal/traceview"
+	"toolman/cmd/internal/traces/printer"
 )
 
 func TestStatsPercentiles(t *testing.T) {
@@ -26,7 +26,7 @@ func TestStatsPercentiles(t *testing.T) {
 			for i := tt.n; i > 0; i-- { // the slowest first
 				writeCall(&in, i)
 			}
-			out := run(t, traceview.Options{File: "-", Stdin: strings.NewReader(in.String()), Stats: true, JSON: true})
+			out := run(t, printer.Options{File: "-", Stdin: strings.NewReader(in.String()), Stats: true, JSON: true})
 			var got []struct {
 				Calls, Bytes int
 				P50          int64 `json:"p50_us"`
@@ -49,7 +49,7 @@ func TestStatsPercentiles(t *testing.T) {
 func callLines(t *testing.T, in string, filters ...string) string {
 	t.Helper()
 	var b strings.Builder
-	for line := range strings.Lines(run(t, traceview.Options{File: "-", Stdin: strings.NewReader(in), JSON: true, Filters: filters})) {
+	for line := range strings.Lines(run(t, printer.Options{File: "-", Stdin: strings.NewReader(in), JSON: true, Filters: filters})) {
 		var c struct {
 			T, Call, From, To, Method, Status string
 			Total                             int `json:"total_us"`

@@ -1,26 +1,27 @@
-package traceview
+package printer
 
 import (
 	"io"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/calls"
 	"toolman/jsonrpc/trace"
 )
 
 // PrinterOptions choose what a Printer prints. The zero value is one line for each call.
 type PrinterOptions struct {
-	Frames  bool   // a line for every frame instead of one for every call
-	Verbose bool   // payloads under calls, details under frames
-	JSON    bool   // JSON lines instead of text
-	Color   bool   // ANSI colours
-	Filter  Filter // applied to whole calls, or with Frames to each frame
+	Frames  bool         // a line for every frame instead of one for every call
+	Verbose bool         // payloads under calls, details under frames
+	JSON    bool         // JSON lines instead of text
+	Color   bool         // ANSI colours
+	Filter  calls.Filter // applied to whole calls, or with Frames to each frame
 }
 
 // A Printer prints the records of a trace. It is not safe for concurrent use.
 type Printer struct {
 	out    io.Writer
 	opts   PrinterOptions
-	calls  calls
+	calls  *calls.Assembler
 	width  int  // of the widest peer's name so far
 	headed bool // header was called
 	err    error
@@ -30,7 +31,7 @@ type Printer struct {
 // NewPrinter returns a Printer that writes to out, once for each record.
 func NewPrinter(out io.Writer, o PrinterOptions) *Printer {
 	p := &Printer{out: out, opts: o, width: len(trace.Client)}
-	p.calls = calls{open: make(map[string]*call), keep: o.Verbose && !o.Frames, filter: o.Filter, done: p.call}
+	p.calls = calls.NewAssembler(o.Filter, o.Verbose && !o.Frames, p.call)
 	return p
 }
 
@@ -38,14 +39,14 @@ func NewPrinter(out io.Writer, o PrinterOptions) *Printer {
 func (p *Printer) Print(r *trace.Record) error {
 	switch {
 	case r.Type == trace.TypeSession:
-		p.calls.take(r)
+		p.calls.Take(r)
 		p.session(r)
 	case p.opts.Frames:
 		p.single(r)
 	case r.Kind == trace.Notification:
 		p.single(r)
-		p.calls.take(r)
-	case p.calls.take(r) == nil:
+		p.calls.Take(r)
+	case p.calls.Take(r) == nil:
 		p.single(r)
 	}
 	return p.flush()
@@ -53,12 +54,12 @@ func (p *Printer) Print(r *trace.Record) error {
 
 // Close prints the calls that have no answer yet.
 func (p *Printer) Close() error {
-	p.calls.endAll()
+	p.calls.EndAll()
 	return p.flush()
 }
 
 func (p *Printer) single(r *trace.Record) {
-	if !p.opts.Filter.match(p.opts.Filter.subjectOf(r)) {
+	if !p.opts.Filter.Match(p.opts.Filter.SubjectOf(r)) {
 		return
 	}
 	switch {
@@ -72,14 +73,14 @@ func (p *Printer) single(r *trace.Record) {
 	}
 }
 
-func (p *Printer) call(c *call) {
+func (p *Printer) call(c *calls.Call) {
 	if p.opts.JSON {
-		p.line(cleanJSON(c.json()))
+		p.line(cleanJSON(c.JSON()))
 		return
 	}
 	p.header()
 	p.row(callRow(c))
-	for _, r := range c.frames {
+	for _, r := range c.Records {
 		p.frameLine(r, "        ")
 	}
 }

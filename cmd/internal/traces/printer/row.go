@@ -1,4 +1,4 @@
-package traceview
+package printer
 
 import (
 	"cmp"
@@ -6,13 +6,11 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/calls"
 	"toolman/jsonrpc/trace"
 )
 
-const (
-	toolman    = "toolman" // as a peer
-	noteIndent = "                  "
-)
+const noteIndent = "                  "
 
 // A row is a line of the table of calls.
 type row struct {
@@ -29,15 +27,15 @@ func (r *row) cells() [len(widths)]string {
 	return [...]string{r.number, r.time, r.peers, r.what, r.status, r.total, r.own, r.size}
 }
 
-func callRow(c *call) row {
+func callRow(c *calls.Call) row {
 	r := row{
-		number: strings.TrimPrefix(c.first.Call, "c"), time: since(c.US), peers: c.peers(), what: title(c.first),
-		status: statusText(c.Status, c.Code), color: c.color(), note: problemLine(c), size: traffic(c.In, c.Out),
+		number: strings.TrimPrefix(c.First.Call, "c"), time: since(c.US), peers: peers(c), what: title(c.First),
+		status: statusText(c.Status, c.Code), color: callColor(c), note: problemLine(c), size: traffic(c.In, c.Out),
 	}
-	if c.Status != statusPending {
+	if c.Status != calls.StatusPending {
 		r.total = duration(c.TotalUS)
 	}
-	if c.answered && !c.byToolman() {
+	if c.Answered && !c.ByToolman() {
 		r.own = duration(c.OwnUS)
 	}
 	return r
@@ -50,13 +48,10 @@ func statusText(status string, code int) string {
 	return fmt.Sprint(status, " ", code)
 }
 
-// peers returns the caller and the peer that was called: toolman itself only if there is no other.
-func (c *call) peers() string {
-	from, to := c.first.Peer, c.other
-	if c.byToolman() {
-		from, to = toolman, c.first.Peer
-	}
-	return clean(from + " -> " + cmp.Or(to, toolman))
+// peers returns the caller and the peer that was called.
+func peers(c *calls.Call) string {
+	from, to := c.Peers()
+	return clean(from + " -> " + to)
 }
 
 // title returns a method and the name of its item.
@@ -65,7 +60,7 @@ func title(r *trace.Record) string {
 }
 
 // problemLine returns why a call failed, or what toolman decided about it.
-func problemLine(c *call) string {
+func problemLine(c *calls.Call) string {
 	decision := c.Verdict
 	if decision == "active" || decision == trace.StatusLocal {
 		decision = ""
@@ -76,9 +71,9 @@ func problemLine(c *call) string {
 	return clean(join(": ", decision, shorten(c.Error, 300)))
 }
 
-func (c *call) color() string {
+func callColor(c *calls.Call) string {
 	switch {
-	case c.failed():
+	case c.Failed():
 		return cli.Red
 	case c.Status == trace.StatusOK, c.Status == trace.StatusLocal, c.Status == trace.StatusCached:
 		return cli.Green
@@ -89,19 +84,19 @@ func (c *call) color() string {
 // recordRow returns the row of an event, or of a frame that belongs to no call.
 func recordRow(r *trace.Record) row {
 	if r.Type != trace.TypeFrame {
-		return row{time: since(r.US), peers: clean(cmp.Or(r.Peer, toolman)), what: eventText(r), quiet: true}
+		return row{time: since(r.US), peers: clean(cmp.Or(r.Peer, calls.Toolman)), what: eventText(r), quiet: true}
 	}
 	out := row{time: since(r.US), what: title(r), quiet: true}
 	switch {
 	case r.Dir == trace.In:
-		out.peers, out.size = clean(r.Peer)+" -> "+toolman, traffic(r.Bytes, 0)
+		out.peers, out.size = clean(r.Peer)+" -> "+calls.Toolman, traffic(r.Bytes, 0)
 	default:
-		out.peers, out.size = toolman+" -> "+clean(r.Peer), traffic(0, r.Bytes)
+		out.peers, out.size = calls.Toolman+" -> "+clean(r.Peer), traffic(0, r.Bytes)
 	}
 	switch r.Kind {
 	case trace.Response:
 		out.what = cmp.Or(out.what, "an answer to no call")
-		out.status, out.color, out.note = statusText(r.Status, r.Code), cli.Yellow, clean(shorten(errorOf(r), 300))
+		out.status, out.color, out.note = statusText(r.Status, r.Code), cli.Yellow, clean(shorten(calls.ErrorOf(r), 300))
 	case trace.Invalid:
 		out.status, out.color, out.quiet = string(r.Kind), cli.Red, false
 		out.what = cmp.Or(out.what, "no message")

@@ -1,4 +1,4 @@
-package traceview_test
+package printer_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/internal/traceview"
+	"toolman/cmd/internal/traces/calls"
+	"toolman/cmd/internal/traces/printer"
 )
 
 func TestFilters(t *testing.T) {
@@ -65,7 +66,7 @@ func TestFilters(t *testing.T) {
 // chosen says what of the sample passes the filters.
 func chosen(t *testing.T, filters []string) string {
 	t.Helper()
-	out := run(t, traceview.Options{File: "testdata/calls.jsonl", JSON: true, Filters: filters})
+	out := run(t, printer.Options{File: "testdata/calls.jsonl", JSON: true, Filters: filters})
 	var words []string
 	for line := range strings.Lines(out) {
 		var r struct{ T, Call, Kind, Method, Event, Status string }
@@ -88,7 +89,7 @@ func chosen(t *testing.T, filters []string) string {
 }
 
 func TestFramesAreFilteredOneByOne(t *testing.T) {
-	out := run(t, traceview.Options{File: "testdata/calls.jsonl", Frames: true, Filters: []string{"call:c41", "peer:client"}})
+	out := run(t, printer.Options{File: "testdata/calls.jsonl", Frames: true, Filters: []string{"call:c41", "peer:client"}})
 	if n := strings.Count(out, " client "); n != 2 || strings.Contains(out, " gh     ") {
 		t.Errorf("%d frames:\n%s", n, out)
 	}
@@ -96,7 +97,7 @@ func TestFramesAreFilteredOneByOne(t *testing.T) {
 
 func TestBadFiltersSayTheGrammar(t *testing.T) {
 	for _, filter := range []string{"status:bad", "dur:50ms", "dur:>50", "dur:>", "dur:=1s", "colour:red", "tool:", "!", "", "dur:>1s:"} {
-		_, err := traceview.ParseFilter([]string{"fine", filter})
+		_, err := calls.ParseFilter([]string{"fine", filter})
 		if cli.Code(err) != cli.ExitUsage || !strings.Contains(cli.Hint(err), "--help") || !strings.Contains(err.Error(), `"`+filter+`"`) {
 			t.Errorf("%q: %v", filter, err)
 		}
@@ -104,14 +105,14 @@ func TestBadFiltersSayTheGrammar(t *testing.T) {
 }
 
 func TestMissingFileSaysWhatToDo(t *testing.T) {
-	err := traceview.Run(t.Context(), traceview.Options{File: "testdata/none.jsonl"}, nil, nil)
+	err := printer.Run(t.Context(), printer.Options{File: "testdata/none.jsonl"}, nil, nil)
 	if cli.Code(err) != cli.ExitFailed || !errors.Is(err, os.ErrNotExist) || !strings.Contains(cli.Hint(err), "--trace testdata/none.jsonl") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestWhatIsNoTraceIsAnError(t *testing.T) {
-	err := traceview.Run(t.Context(), traceview.Options{File: "filter_test.go"}, new(strings.Builder), new(strings.Builder))
+	err := printer.Run(t.Context(), printer.Options{File: "filter_test.go"}, new(strings.Builder), new(strings.Builder))
 	if cli.Hint(err) == "" || cli.Code(err) != cli.ExitFailed {
 		t.Errorf("%v", err)
 	}

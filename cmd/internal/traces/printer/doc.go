@@ -1,4 +1,4 @@
-// Package traceview prints traces for people: `toolman trace` and the conversation of `toolman
+// Package printer prints traces for people: `toolman trace` and the conversation of `toolman
 // demo`.
 //
 // A Printer takes the records of package trace one at a time. It matches the frames of a call on
@@ -10,4 +10,4 @@
 //
 // where > is always into toolman and < out of it. Control characters and invisible ones in text of
 // peers are printed as \u escapes, which mean the same in JSON.
-package traceview
+package printer

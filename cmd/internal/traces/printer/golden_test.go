@@ -1,4 +1,4 @@
-package traceview_test
+package printer_test
 
 import (
 	"bytes"
@@ -9,17 +9,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"toolman/cmd/internal/cli"
-	"toolman/cmd/internal/traceview"
+	"toolman/cmd/internal/traces/printer"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*.golden")
 
 // run prints a trace and returns what went to stdout.
-func run(t *testing.T, o traceview.Options) string {
+func run(t *testing.T, o printer.Options) string {
 	t.Helper()
 	var out, problems bytes.Buffer
-	if err := traceview.Run(t.Context(), o, &out, &problems); err != nil || problems.Len() > 0 {
+	if err := printer.Run(t.Context(), o, &out, &problems); err != nil || problems.Len() > 0 {
 		t.Fatalf("%v %s", err, problems.String())
 	}
 	return out.String()
@@ -28,17 +27,17 @@ func run(t *testing.T, o traceview.Options) string {
 func TestGolden(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		o    traceview.Options
+		o    printer.Options
 	}{
-		{"calls", traceview.Options{}},
-		{"calls-verbose", traceview.Options{Verbose: true, Filters: []string{"call:c41"}}},
-		{"calls-color", traceview.Options{Color: true}},
-		{"calls-json", traceview.Options{JSON: true}},
-		{"frames", traceview.Options{Frames: true}},
-		{"frames-verbose", traceview.Options{Frames: true, Verbose: true}},
-		{"frames-json", traceview.Options{Frames: true, JSON: true, Filters: []string{"call:41"}}},
-		{"stats", traceview.Options{Stats: true}},
-		{"stats-json", traceview.Options{Stats: true, JSON: true}},
+		{"calls", printer.Options{}},
+		{"calls-verbose", printer.Options{Verbose: true, Filters: []string{"call:c41"}}},
+		{"calls-color", printer.Options{Color: true}},
+		{"calls-json", printer.Options{JSON: true}},
+		{"frames", printer.Options{Frames: true}},
+		{"frames-verbose", printer.Options{Frames: true, Verbose: true}},
+		{"frames-json", printer.Options{Frames: true, JSON: true, Filters: []string{"call:41"}}},
+		{"stats", printer.Options{Stats: true}},
+		{"stats-json", printer.Options{Stats: true, JSON: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.o.File = "testdata/calls.jsonl"
@@ -140,7 +139,7 @@ func TestWhatPeersSendIsPrintedHarmless(t *testing.T) {
 {"t":"frame","leg":"client","peer":"c","dir":"out","kind":"response","method":` + quoted + `,"id":1,"call":"c1","status":"rpc_error","verdict":` + quoted + `,"msg":{"error":{"message":` + quoted + `}}}
 {"t":"event","peer":` + quoted + `,"event":"stderr","text":` + quoted + `}
 `
-	for _, o := range []traceview.Options{{Verbose: true}, {Frames: true, Verbose: true}, {JSON: true, Verbose: true}, {Frames: true, JSON: true}, {Stats: true}, {Stats: true, JSON: true}} {
+	for _, o := range []printer.Options{{Verbose: true}, {Frames: true, Verbose: true}, {JSON: true, Verbose: true}, {Frames: true, JSON: true}, {Stats: true}, {Stats: true, JSON: true}} {
 		o.File, o.Stdin = "-", strings.NewReader(in)
 		got := run(t, o)
 		if strings.ContainsAny(strings.ReplaceAll(got, "\n", ""), evil[:1]+"\u009b\u202e\u200b\r\u0007\u007f") || !utf8.ValidString(got) || got == "" {
@@ -152,44 +151,9 @@ func TestWhatPeersSendIsPrintedHarmless(t *testing.T) {
 func TestBadLinesAreReportedAndSkipped(t *testing.T) {
 	var out, problems bytes.Buffer
 	in := "a log line \x1b[0m\n{\"t\":\"event\",\"event\":\"ready\",\"peer\":\"gh\"}\n{\"t\n"
-	err := traceview.Run(context.Background(), traceview.Options{File: "-", Stdin: strings.NewReader(in)}, &out, &problems)
+	err := printer.Run(context.Background(), printer.Options{File: "-", Stdin: strings.NewReader(in)}, &out, &problems)
 	const want = "toolman: -:1 is skipped: invalid character 'a' looking for beginning of value\ntoolman: -: 2 lines in all are no trace records and were skipped\n"
 	if err != nil || problems.String() != want || !strings.Contains(out.String(), "ready") {
 		t.Errorf("%v\nproblems %q\nwant     %q\nout %q", err, problems.String(), want, out.String())
-	}
-}
-
-func TestTraceCommand(t *testing.T) {
-	const sample = "testdata/calls.jsonl"
-	for _, tt := range []struct {
-		name string
-		args []string
-		code int
-		want string // in the output or the error and its hint
-	}{
-		{"calls", []string{sample, "tool:create_issue"}, cli.ExitOK, "gh_create_issue"},
-		{"flags behind the file", []string{sample, "--frames", "call:c41"}, cli.ExitOK, "+0.311 client > {"},
-		{"a filter with a dash", []string{"--json", sample, "--", "-peer:gh", "-status:pending", "tool:gh"}, cli.ExitOK, `"call":"c43"`},
-		{"no colours where no terminal is", []string{sample, "status:error"}, cli.ExitOK, "   tool_error   "},
-		{"no file", nil, cli.ExitUsage, "toolman --trace FILE writes one"},
-		{"missing file", []string{"none.jsonl"}, cli.ExitFailed, "toolman --trace none.jsonl"},
-		{"bad filter", []string{sample, "dur:5"}, cli.ExitUsage, "dur:>50ms"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var out, problems bytes.Buffer
-			cmd := traceview.New()
-			cmd.SilenceErrors, cmd.SilenceUsage = true, true
-			cmd.SetArgs(append([]string{}, tt.args...))
-			cmd.SetOut(&out)
-			cmd.SetErr(&problems)
-			err, code := cmd.ExecuteContext(t.Context()), cli.ExitOK
-			said := out.String()
-			if err != nil {
-				code, said = cli.Code(err), err.Error()+"\n"+cli.Hint(err)
-			}
-			if code != tt.code || !strings.Contains(said, tt.want) || problems.Len() > 0 {
-				t.Errorf("exit %d, %q; want exit %d with %q", code, said, tt.code, tt.want)
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package traceview
+package files
 
 import (
 	"context"
@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-const poll = 100 * time.Millisecond // how often -f reads the file
+// Poll is how often a file that grows is read.
+const Poll = 100 * time.Millisecond
 
 // Follow returns the content of a file that grows, until ctx is done. It reads the file that often.
 func Follow(ctx context.Context, path string, every time.Duration) io.ReadCloser {
 	return &tail{ctx: ctx, path: path, every: every}
 }
 
-// interruptible returns r, which ends when ctx is done, even while a read of r blocks.
-func interruptible(ctx context.Context, r io.Reader) io.Reader {
+// Interruptible returns r, which ends when ctx is done, even while a read of r blocks.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.Close() })
 	go func() {

@@ -1,4 +1,4 @@
-package traceview
+package calls
 
 import (
 	"cmp"
@@ -6,22 +6,26 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
+// The values of a call's status besides those of a response.
 const (
-	statusPending = "pending"
-	statusGone    = "gone" // the server that was asked is gone
-	cancelled     = "notifications/cancelled"
+	StatusPending = "pending"
+	StatusGone    = "gone" // the server that was asked is gone
 )
+
+// Toolman is toolman itself as a peer.
+const Toolman = "toolman"
+
+const cancelled = "notifications/cancelled"
 
 // A call is a request and its outcome, on both legs. --json prints it as it is; times are in
 // microseconds.
-type call struct {
+type Call struct {
 	Type    string    `json:"t"` // "call"
 	Call    string    `json:"call,omitempty"`
 	Time    time.Time `json:"ts"`
@@ -44,91 +48,112 @@ type call struct {
 
 	Frames []json.RawMessage `json:"frames,omitempty"`
 
-	first    *trace.Record   // the request as it was first seen
+	First    *trace.Record   `json:"-"` // the request as it was first seen
+	Answered bool            `json:"-"` // by the response that ends it
+	Records  []*trace.Record `json:"-"` // all frames of it, if they are kept
 	other    string          // the peer on the other leg, if the request went there
-	answered bool            // by the response that ends it
-	reported bool            // it has been printed
-	frames   []*trace.Record // all of it, if they are kept
+	tapped   string          // the server, if the trace is of a tap
+	reported bool            // done has got it
 	texts    []bool          // which of the filter's texts it holds
 }
 
-func newCall(r *trace.Record, texts int) *call {
-	return &call{Type: "call", Call: r.Call, Time: r.Time, US: r.US, Method: r.Method, Name: r.Name,
-		Status: statusPending, first: r, texts: make([]bool, texts)}
-}
-
-// json returns the call as --json prints it.
-func (c *call) json() []byte {
-	c.From, c.To, _ = strings.Cut(c.peers(), " -> ")
-	for _, r := range c.frames {
+// JSON returns the call with its frames as a line of JSON.
+func (c *Call) JSON() []byte {
+	c.From, c.To = c.Peers()
+	for _, r := range c.Records {
 		c.Frames = append(c.Frames, r.Line)
 	}
 	return cli.JSON(c)
 }
 
-// byToolman reports whether toolman itself made the request.
-func (c *call) byToolman() bool { return c.first.Dir == trace.Out }
-
-// failed reports whether the call failed.
-func (c *call) failed() bool {
-	return isFailure(c.Status) || c.Status == statusGone || c.Status == trace.StatusLocal && c.Error != ""
+// Peers returns the caller and the peer that was called: toolman itself only if there is no other.
+func (c *Call) Peers() (from, to string) {
+	self := cmp.Or(c.tapped, Toolman)
+	from, to = c.First.Peer, c.other
+	if c.ByToolman() {
+		from, to = self, c.First.Peer
+	}
+	return from, cmp.Or(to, self)
 }
 
-func isFailure(status string) bool {
+// ByToolman reports whether toolman itself made the request, or the server of a tap.
+func (c *Call) ByToolman() bool { return c.First.Dir == trace.Out }
+
+// Late reports whether the call was over before, for example cancelled: its answer came late.
+func (c *Call) Late() bool { return c.reported }
+
+// Failed reports whether the call failed.
+func (c *Call) Failed() bool {
+	return IsFailure(c.Status) || c.Status == StatusGone || c.Status == trace.StatusLocal && c.Error != ""
+}
+
+// IsFailure reports whether a response with this status is a failure of the call.
+func IsFailure(status string) bool {
 	return status == trace.StatusRPCError || status == trace.StatusToolError || status == trace.StatusTimeout
 }
 
-// calls assembles calls from frames.
-type calls struct {
-	open   map[string]*call
-	keep   bool // keep the frames
+// An Assembler assembles calls from the records of a trace. It is not safe for concurrent use.
+type Assembler struct {
+	open   map[string]*Call
+	keep   bool
 	filter Filter
-	done   func(*call) // gets each call that matches the filter when it is over
+	done   func(*Call)
+	tapped string // the server of the current session, if that is a tap's
 }
 
-// take takes a record and returns the call to which it belongs, or nil. The start of a session ends
+// NewAssembler returns an Assembler that gives each call that matches the filter to done when it is
+// over, and again if it is answered after that, which Call.Late tells. If keep is true, calls have
+// their Records.
+func NewAssembler(filter Filter, keep bool, done func(*Call)) *Assembler {
+	return &Assembler{open: make(map[string]*Call), keep: keep, filter: filter, done: done}
+}
+
+// Take takes a record and returns the call to which it belongs, or nil. The start of a session ends
 // all calls.
-func (cs *calls) take(r *trace.Record) *call {
+func (a *Assembler) Take(r *trace.Record) *Call {
 	switch {
 	case r.Type == trace.TypeSession:
-		cs.endAll()
+		a.EndAll()
+		if r.Session != nil {
+			a.tapped = r.Session.Tap
+		}
 	case r.Type != trace.TypeFrame:
-		cs.endGone(r)
+		a.endGone(r)
 	default:
-		c, over := cs.add(r)
+		c, over := a.add(r)
 		if over {
-			cs.end(c)
+			a.end(c)
 		}
 		return c
 	}
 	return nil
 }
 
-func (cs *calls) end(c *call) {
-	if cs.filter.match(c.subject()) {
-		cs.done(c)
+func (a *Assembler) end(c *Call) {
+	if a.filter.Match(c.subject()) {
+		a.done(c)
 	}
 	c.reported = true
 }
 
 // add takes a frame. It returns the frame's call, or nil if the frame belongs to none, and whether
 // the frame ends the call.
-func (cs *calls) add(r *trace.Record) (c *call, over bool) {
+func (a *Assembler) add(r *trace.Record) (c *Call, over bool) {
 	key := keyOf(r)
-	c = cs.open[key]
+	c = a.open[key]
 	if c != nil && c.isNested(r) {
-		cs.count(c, r)
+		a.count(c, r)
 		return c, false
 	}
 	switch r.Kind {
 	case trace.Request:
-		c = cs.request(key, c, r)
+		c = a.request(key, c, r)
 	case trace.Response:
-		if c == nil || c.reported && r.Leg != c.first.Leg { // late
+		if c == nil || c.reported && r.Leg != c.First.Leg { // late
 			return nil, false
 		}
 		if over = c.respond(r); over {
-			delete(cs.open, key)
+			delete(a.open, key)
 		}
 	case trace.Notification:
 		if c == nil || r.Call == "" {
@@ -141,7 +166,7 @@ func (cs *calls) add(r *trace.Record) (c *call, over bool) {
 	default:
 		return nil, false
 	}
-	cs.count(c, r)
+	a.count(c, r)
 	return c, over
 }
 
@@ -159,39 +184,40 @@ func keyOf(r *trace.Record) string {
 
 // isNested reports whether a frame belongs to a request that the caller itself gets before its
 // answer, as legacy clients do for servers of the revision 2026-07-28.
-func (c *call) isNested(r *trace.Record) bool {
-	opposite := r.Dir != c.first.Dir
+func (c *Call) isNested(r *trace.Record) bool {
+	opposite := r.Dir != c.First.Dir
 	if r.Kind == trace.Response {
 		opposite = !opposite
 	}
-	return opposite && r.Leg == c.first.Leg
+	return opposite && r.Leg == c.First.Leg
 }
 
-func (cs *calls) request(key string, c *call, r *trace.Record) *call {
-	if c != nil && c.first.Leg != r.Leg {
+func (a *Assembler) request(key string, c *Call, r *trace.Record) *Call {
+	if c != nil && c.First.Leg != r.Leg {
 		c.other, c.Target = r.Peer, r.Name
 		return c
 	}
 	if c != nil { // the ID is in use: keep the earlier call under another key
-		cs.open[fmt.Sprintf("%s\x00%d", key, c.first.Seq)] = c
+		a.open[fmt.Sprintf("%s\x00%d", key, c.First.Seq)] = c
 	}
-	c = newCall(r, len(cs.filter.texts))
-	cs.open[key] = c
+	c = &Call{Type: "call", Call: r.Call, Time: r.Time, US: r.US, Method: r.Method, Name: r.Name,
+		Status: StatusPending, First: r, tapped: a.tapped, texts: make([]bool, len(a.filter.texts))}
+	a.open[key] = c
 	return c
 }
 
 // respond takes a response and reports whether it answers the call's first request.
-func (c *call) respond(r *trace.Record) bool {
+func (c *Call) respond(r *trace.Record) bool {
 	took := cmp.Or(r.LegUS, r.TotalUS, r.US-c.US)
 	c.Verdict, c.Rule = cmp.Or(r.Verdict, c.Verdict), cmp.Or(r.Rule, c.Rule)
-	if r.Leg != c.first.Leg {
+	if r.Leg != c.First.Leg {
 		c.PeerUS += took
 		return false
 	}
-	c.answered = true
+	c.Answered = true
 	c.Status, c.Code = cmp.Or(r.Status, trace.StatusOK), r.Code
-	c.Error = errorOf(r)
-	if c.byToolman() {
+	c.Error = ErrorOf(r)
+	if c.ByToolman() {
 		c.TotalUS, c.PeerUS = took, took
 		return true
 	}
@@ -201,9 +227,9 @@ func (c *call) respond(r *trace.Record) bool {
 }
 
 // count adds to the call what all frames have: bytes, and the texts to look for.
-func (cs *calls) count(c *call, r *trace.Record) {
+func (a *Assembler) count(c *Call, r *trace.Record) {
 	switch {
-	case r.Leg != c.first.Leg || r.Kind == trace.Notification:
+	case r.Leg != c.First.Leg || r.Kind == trace.Notification:
 	case r.Dir == trace.In:
 		c.In += r.Bytes
 	default:
@@ -212,48 +238,48 @@ func (cs *calls) count(c *call, r *trace.Record) {
 	if c.Verdict == "" {
 		c.Verdict, c.Rule = r.Verdict, r.Rule
 	}
-	if cs.keep {
-		c.frames = append(c.frames, r)
+	if a.keep {
+		c.Records = append(c.Records, r)
 	}
-	for i, found := range cs.filter.find(r) {
+	for i, found := range a.filter.find(r) {
 		c.texts[i] = c.texts[i] || found
 	}
 }
 
 // endGone ends, if an event reports that a server is gone, the requests that toolman itself has
 // made to it. Requests of clients get answers.
-func (cs *calls) endGone(r *trace.Record) {
+func (a *Assembler) endGone(r *trace.Record) {
 	if r.Event != trace.EventGone {
 		return
 	}
-	for _, c := range cs.sorted() {
-		if c.byToolman() && c.first.Leg == trace.Upstream && c.first.Peer == r.Peer {
-			c.Status, c.Error, c.TotalUS = statusGone, r.Text, r.US-c.US
-			maps.DeleteFunc(cs.open, func(_ string, open *call) bool { return open == c })
-			cs.end(c)
+	for _, c := range a.sorted() {
+		if c.ByToolman() && c.First.Leg == trace.Upstream && c.First.Peer == r.Peer {
+			c.Status, c.Error, c.TotalUS = StatusGone, r.Text, r.US-c.US
+			maps.DeleteFunc(a.open, func(_ string, open *Call) bool { return open == c })
+			a.end(c)
 		}
 	}
 }
 
-// endAll ends all calls.
-func (cs *calls) endAll() {
-	for _, c := range cs.sorted() {
+// EndAll ends all calls.
+func (a *Assembler) EndAll() {
+	for _, c := range a.sorted() {
 		if !c.reported {
-			cs.end(c)
+			a.end(c)
 		}
 	}
-	clear(cs.open)
+	clear(a.open)
 }
 
 // sorted returns the open calls in the order they began.
-func (cs *calls) sorted() []*call {
-	return slices.SortedFunc(maps.Values(cs.open), func(a, b *call) int { return cmp.Compare(a.first.Seq, b.first.Seq) })
+func (a *Assembler) sorted() []*Call {
+	return slices.SortedFunc(maps.Values(a.open), func(a, b *Call) int { return cmp.Compare(a.First.Seq, b.First.Seq) })
 }
 
-// errorOf returns the error message of a response. Only the message itself shows whether a response
+// ErrorOf returns the error message of a response. Only the message itself shows whether a response
 // of toolman is an error.
-func errorOf(r *trace.Record) string {
-	if !isFailure(r.Status) && r.Status != trace.StatusLocal {
+func ErrorOf(r *trace.Record) string {
+	if !IsFailure(r.Status) && r.Status != trace.StatusLocal {
 		return ""
 	}
 	var m struct {

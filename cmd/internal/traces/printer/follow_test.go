@@ -1,4 +1,4 @@
-package traceview_test
+package printer_test
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/cmd/internal/traceview"
+	"toolman/cmd/internal/traces/printer"
 )
 
 // A following is a Run with Follow that a test reads line by line.
@@ -22,14 +22,14 @@ type following struct {
 	ended  chan error
 }
 
-func follow(t *testing.T, o traceview.Options) *following {
+func follow(t *testing.T, o printer.Options) *following {
 	ctx, stop := context.WithCancel(t.Context())
 	out, outW := io.Pipe()
 	problems, problemsW := io.Pipe()
 	f := &following{t, o.File, bufio.NewScanner(out), bufio.NewScanner(problems), stop, make(chan error, 1)}
 	go func() {
 		o.Follow = true
-		f.ended <- traceview.Run(ctx, o, outW, problemsW)
+		f.ended <- printer.Run(ctx, o, outW, problemsW)
 		outW.Close()
 		problemsW.Close()
 	}()
@@ -61,7 +61,7 @@ func event(name string) string {
 }
 
 func TestFollow(t *testing.T) {
-	f := follow(t, traceview.Options{File: filepath.Join(t.TempDir(), "t.jsonl"), Frames: true})
+	f := follow(t, printer.Options{File: filepath.Join(t.TempDir(), "t.jsonl"), Frames: true})
 	if !f.stderr.Scan() || !strings.Contains(f.stderr.Text(), "waiting for") {
 		t.Fatalf("stderr: %q", f.stderr.Text())
 	}
@@ -83,7 +83,7 @@ func TestFollowAFileThatIsReplaced(t *testing.T) {
 	if err := os.WriteFile(path, []byte(event("old")+`{"t":"ev`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := follow(t, traceview.Options{File: path, Frames: true})
+	f := follow(t, printer.Options{File: path, Frames: true})
 	f.expect("old")
 	os.Rename(path, path+".1") // on Windows an open file stays, and the next write is appended to it
 	f.write("\n"+event("new"), os.O_CREATE)
@@ -94,7 +94,7 @@ func TestFollowAFileThatIsReplaced(t *testing.T) {
 func TestFollowEndsWithPendingCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	os.WriteFile(path, []byte(event("one")+`{"t":"frame","leg":"client","peer":"c","dir":"in","kind":"request","method":"tools/call","call":"c1"}`+"\n"+event("two")), 0o600)
-	f := follow(t, traceview.Options{File: path})
+	f := follow(t, printer.Options{File: path})
 	f.expect("peers") // the head of the table
 	f.expect("one")
 	f.expect("two")
@@ -112,7 +112,7 @@ func TestStdinIsLeftWhenToldTo(t *testing.T) {
 	out, outW := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- traceview.Run(ctx, traceview.Options{File: "-", Stdin: in, Frames: true}, outW, io.Discard)
+		ended <- printer.Run(ctx, printer.Options{File: "-", Stdin: in, Frames: true}, outW, io.Discard)
 	}()
 	go io.WriteString(inW, event("one"))
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "one") {

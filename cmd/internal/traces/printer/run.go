@@ -1,4 +1,4 @@
-package traceview
+package printer
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/calls"
+	"toolman/cmd/internal/traces/files"
 	"toolman/jsonrpc/trace"
 )
 
@@ -30,7 +32,7 @@ type Options struct {
 // Run prints a trace to stdout, and problems with it to stderr, until the trace ends or ctx is
 // done. A stdout that is closed, as by head, is no error.
 func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
-	filter, err := ParseFilter(o.Filters)
+	filter, err := calls.ParseFilter(o.Filters)
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 // open opens the source of the records.
 func (o *Options) open(ctx context.Context, stderr io.Writer) (io.ReadCloser, error) {
 	if o.File == "-" {
-		return io.NopCloser(interruptible(ctx, o.Stdin)), nil
+		return io.NopCloser(files.Interruptible(ctx, o.Stdin)), nil
 	}
 	file, err := os.Open(o.File)
 	switch missing := errors.Is(err, fs.ErrNotExist); {
@@ -67,7 +69,8 @@ func (o *Options) open(ctx context.Context, stderr io.Writer) (io.ReadCloser, er
 		return nil, err
 	}
 	if o.Follow {
-		return &tail{ctx: ctx, path: o.File, every: poll, file: file}, nil
+		file.Close()
+		return files.Follow(ctx, o.File, files.Poll), nil
 	}
 	return file, nil
 }

@@ -1,4 +1,4 @@
-package traceview
+package calls
 
 import (
 	"bytes"
@@ -22,11 +22,11 @@ type Filter struct {
 
 type condition struct {
 	not   bool
-	match func(*subject) bool
+	match func(*Subject) bool
 }
 
-// A subject is what a filter is applied to: a call, a frame or an event.
-type subject struct {
+// A Subject is what a filter is applied to: a call, a frame or an event.
+type Subject struct {
 	peers, methods, names []string
 	call, status          string
 	code                  int
@@ -67,16 +67,16 @@ func isWord(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-func (f *Filter) matcher(key, value string) (func(*subject) bool, error) {
+func (f *Filter) matcher(key, value string) (func(*Subject) bool, error) {
 	switch key {
 	case "tool", "name":
-		return func(s *subject) bool { return anyLike(s.names, value) }, nil
+		return func(s *Subject) bool { return anyLike(s.names, value) }, nil
 	case "peer":
-		return func(s *subject) bool { return anyLike(s.peers, value) }, nil
+		return func(s *Subject) bool { return anyLike(s.peers, value) }, nil
 	case "method":
-		return func(s *subject) bool { return anyLike(s.methods, value) }, nil
+		return func(s *Subject) bool { return anyLike(s.methods, value) }, nil
 	case "call":
-		return func(s *subject) bool { return s.call != "" && s.call == "c"+strings.TrimPrefix(value, "c") }, nil
+		return func(s *Subject) bool { return s.call != "" && s.call == "c"+strings.TrimPrefix(value, "c") }, nil
 	case "status":
 		return status(value)
 	case "dur":
@@ -84,27 +84,27 @@ func (f *Filter) matcher(key, value string) (func(*subject) bool, error) {
 	case "text":
 		i := len(f.texts)
 		f.texts = append(f.texts, bytes.ToLower([]byte(value)))
-		return func(s *subject) bool { return s.texts[i] }, nil
+		return func(s *Subject) bool { return s.texts[i] }, nil
 	}
 	return nil, fmt.Errorf("no filter is called %s", key)
 }
 
-func status(value string) (func(*subject) bool, error) {
+func status(value string) (func(*Subject) bool, error) {
 	value = strings.ToLower(value)
 	if code, err := strconv.Atoi(value); err == nil {
-		return func(s *subject) bool { return s.code == code && s.status == trace.StatusRPCError }, nil
+		return func(s *Subject) bool { return s.code == code && s.status == trace.StatusRPCError }, nil
 	}
 	switch value {
 	case "error":
-		return func(s *subject) bool { return s.failed }, nil
+		return func(s *Subject) bool { return s.failed }, nil
 	case trace.StatusOK, trace.StatusRPCError, trace.StatusToolError, trace.StatusCancelled, trace.StatusTimeout,
-		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, trace.StatusCached, statusPending, statusGone:
-		return func(s *subject) bool { return s.status == value }, nil
+		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, trace.StatusCached, StatusPending, StatusGone:
+		return func(s *Subject) bool { return s.status == value }, nil
 	}
 	return nil, errors.New("there is no such status")
 }
 
-func dur(value string) (func(*subject) bool, error) {
+func dur(value string) (func(*Subject) bool, error) {
 	number := strings.TrimLeft(value, "<>=")
 	limit, err := time.ParseDuration(number)
 	if err != nil {
@@ -117,7 +117,7 @@ func dur(value string) (func(*subject) bool, error) {
 	if holds == nil {
 		return nil, errors.New("it needs one of > >= < <=")
 	}
-	return func(s *subject) bool { return s.dur > 0 && holds(s.dur) }, nil
+	return func(s *Subject) bool { return s.dur > 0 && holds(s.dur) }, nil
 }
 
 // anyLike reports whether one of the names contains the pattern, or matches it if it has a *.
@@ -141,8 +141,8 @@ func like(name, pattern string) bool {
 	return ok && strings.HasSuffix(name, parts[last])
 }
 
-// match reports whether s meets all conditions.
-func (f *Filter) match(s *subject) bool {
+// Match reports whether s meets all conditions.
+func (f *Filter) Match(s *Subject) bool {
 	for _, c := range f.conditions {
 		if c.match(s) == c.not {
 			return false
@@ -164,25 +164,25 @@ func (f *Filter) find(r *trace.Record) []bool {
 	return found
 }
 
-// subjectOf returns a frame or an event as a subject.
-func (f *Filter) subjectOf(r *trace.Record) *subject {
-	return &subject{
+// SubjectOf returns a frame or an event as a subject.
+func (f *Filter) SubjectOf(r *trace.Record) *Subject {
+	return &Subject{
 		peers: []string{r.Peer, string(r.Leg)}, methods: []string{r.Method}, names: []string{r.Name},
-		call: r.Call, status: r.Status, code: r.Code, failed: isFailure(r.Status) || r.Kind == trace.Invalid,
+		call: r.Call, status: r.Status, code: r.Code, failed: IsFailure(r.Status) || r.Kind == trace.Invalid,
 		dur:   time.Duration(cmp.Or(r.TotalUS, r.LegUS)) * time.Microsecond,
 		texts: f.find(r),
 	}
 }
 
 // subject returns a call as a subject.
-func (c *call) subject() *subject {
-	peers := []string{c.first.Peer, c.other}
-	if c.byToolman() {
-		peers = append(peers, toolman)
+func (c *Call) subject() *Subject {
+	peers := []string{c.First.Peer, c.other}
+	if c.ByToolman() {
+		peers = append(peers, Toolman)
 	}
-	return &subject{
-		peers: peers, methods: []string{c.first.Method}, names: []string{c.first.Name, c.Target},
-		call: c.first.Call, status: c.Status, code: c.Code, failed: c.failed(),
+	return &Subject{
+		peers: peers, methods: []string{c.First.Method}, names: []string{c.First.Name, c.Target},
+		call: c.First.Call, status: c.Status, code: c.Code, failed: c.Failed(),
 		dur:   time.Duration(c.TotalUS) * time.Microsecond,
 		texts: c.texts,
 	}

@@ -1,0 +1,2 @@
+// Package files finds and reads the files of traces, also while they grow.
+package files
