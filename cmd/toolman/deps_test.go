@@ -67,15 +67,16 @@ cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/con
 cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/traces: cmd/internal/cli cmd/internal/traces/printer
-cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace
+cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
 cmd/internal/traces/files:
-cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace mcpwire/sanitize
+cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/usage: cmd/internal/auditlog cmd/internal/cli cmd/internal/setup mcpwire/sanitize router/audit
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
 jsonrpc/peer: jsonrpc
 jsonrpc/trace: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact
+jsonrpc/trace/filter: jsonrpc/trace
 jsonrpc/trace/redact:
 mcpwire: jsonrpc
 mcpwire/httpbody: jsonrpc mcpwire/httpheader

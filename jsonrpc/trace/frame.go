@@ -44,6 +44,17 @@ const (
 	StatusCached    = "cached" // an earlier answer of the server
 )
 
+// The values of a call's status besides those of a response.
+const (
+	StatusPending = "pending"
+	StatusGone    = "gone" // the server that was asked is gone
+)
+
+// IsFailure reports whether a response with this status is a failure of the call.
+func IsFailure(status string) bool {
+	return status == StatusRPCError || status == StatusToolError || status == StatusTimeout
+}
+
 // The names of events.
 const (
 	EventSpawn    = "spawn"

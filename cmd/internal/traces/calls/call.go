@@ -10,12 +10,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
-)
-
-// The values of a call's status besides those of a response.
-const (
-	StatusPending = "pending"
-	StatusGone    = "gone" // the server that was asked is gone
+	"toolman/jsonrpc/trace/filter"
 )
 
 // Toolman is toolman itself as a peer.
@@ -84,19 +79,23 @@ func (c *Call) Late() bool { return c.reported }
 
 // Failed reports whether the call failed.
 func (c *Call) Failed() bool {
-	return IsFailure(c.Status) || c.Status == StatusGone || c.Status == trace.StatusLocal && c.Error != ""
+	return trace.IsFailure(c.Status) || c.Status == trace.StatusGone || c.Status == trace.StatusLocal && c.Error != ""
 }
 
-// IsFailure reports whether a response with this status is a failure of the call.
-func IsFailure(status string) bool {
-	return status == trace.StatusRPCError || status == trace.StatusToolError || status == trace.StatusTimeout
+// ParseFilter parses filters, one in each argument. Its error says where the filters are listed.
+func ParseFilter(args []string) (filter.Filter, error) {
+	f, err := filter.Parse(args)
+	if err != nil {
+		err = cli.Usage(err, "toolman trace --help lists the filters")
+	}
+	return f, err
 }
 
 // An Assembler assembles calls from the records of a trace. It is not safe for concurrent use.
 type Assembler struct {
 	open   map[string]*Call
 	keep   bool
-	filter Filter
+	filter filter.Filter
 	done   func(*Call)
 	tapped string // the server of the current session, if that is a tap's
 }
@@ -104,7 +103,7 @@ type Assembler struct {
 // NewAssembler returns an Assembler that gives each call that matches the filter to done when it is
 // over, and again if it is answered after that, which Call.Late tells. If keep is true, calls have
 // their Records.
-func NewAssembler(filter Filter, keep bool, done func(*Call)) *Assembler {
+func NewAssembler(filter filter.Filter, keep bool, done func(*Call)) *Assembler {
 	return &Assembler{open: make(map[string]*Call), keep: keep, filter: filter, done: done}
 }
 
@@ -201,7 +200,7 @@ func (a *Assembler) request(key string, c *Call, r *trace.Record) *Call {
 		a.open[fmt.Sprintf("%s\x00%d", key, c.First.Seq)] = c
 	}
 	c = &Call{Type: "call", Call: r.Call, Time: r.Time, US: r.US, Method: r.Method, Name: r.Name,
-		Status: StatusPending, First: r, tapped: a.tapped, texts: make([]bool, len(a.filter.texts))}
+		Status: trace.StatusPending, First: r, tapped: a.tapped, texts: make([]bool, a.filter.Texts())}
 	a.open[key] = c
 	return c
 }
@@ -241,7 +240,7 @@ func (a *Assembler) count(c *Call, r *trace.Record) {
 	if a.keep {
 		c.Records = append(c.Records, r)
 	}
-	for i, found := range a.filter.find(r) {
+	for i, found := range a.filter.Find(r) {
 		c.texts[i] = c.texts[i] || found
 	}
 }
@@ -254,7 +253,7 @@ func (a *Assembler) endGone(r *trace.Record) {
 	}
 	for _, c := range a.sorted() {
 		if c.ByToolman() && c.First.Leg == trace.Upstream && c.First.Peer == r.Peer {
-			c.Status, c.Error, c.TotalUS = StatusGone, r.Text, r.US-c.US
+			c.Status, c.Error, c.TotalUS = trace.StatusGone, r.Text, r.US-c.US
 			maps.DeleteFunc(a.open, func(_ string, open *Call) bool { return open == c })
 			a.end(c)
 		}
@@ -279,7 +278,7 @@ func (a *Assembler) sorted() []*Call {
 // ErrorOf returns the error message of a response. Only the message itself shows whether a response
 // of toolman is an error.
 func ErrorOf(r *trace.Record) string {
-	if !IsFailure(r.Status) && r.Status != trace.StatusLocal {
+	if !trace.IsFailure(r.Status) && r.Status != trace.StatusLocal {
 		return ""
 	}
 	var m struct {
@@ -298,4 +297,18 @@ func ErrorOf(r *trace.Record) string {
 		return own.Error
 	}
 	return text
+}
+
+// subject returns a call as a subject.
+func (c *Call) subject() *filter.Subject {
+	peers := []string{c.First.Peer, c.other}
+	if c.ByToolman() {
+		peers = append(peers, Toolman)
+	}
+	return &filter.Subject{
+		Peers: peers, Methods: []string{c.First.Method}, Names: []string{c.First.Name, c.Target},
+		Call: c.First.Call, Status: c.Status, Code: c.Code, Failed: c.Failed(),
+		Dur:   time.Duration(c.TotalUS) * time.Microsecond,
+		Texts: c.texts,
+	}
 }

@@ -1,3 +1,2 @@
-// Package calls assembles the calls of a trace from its frames, selects calls and frames with the
-// filters that `toolman trace --help` lists, and counts calls by tool.
+// Package calls assembles the calls of a trace from its frames, and counts them by tool.
 package calls

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"toolman/jsonrpc/trace"
 )
 
 // Stats count calls by tool. The zero value is ready for use.
@@ -51,7 +53,7 @@ func (t *ToolStats) add(c *Call) {
 	t.Calls++
 	t.Bytes += c.In + c.Out
 	switch {
-	case c.Status == StatusPending:
+	case c.Status == trace.StatusPending:
 		t.Pending++
 	case c.Failed():
 		t.Errors++

@@ -40,7 +40,7 @@ func payload(r *trace.Record) string {
 
 func frameColor(r *trace.Record) string {
 	switch {
-	case r.Kind == trace.Invalid || calls.IsFailure(r.Status):
+	case r.Kind == trace.Invalid || trace.IsFailure(r.Status):
 		return cli.Red
 	case r.Leg == trace.Client:
 		return cli.Cyan

@@ -6,15 +6,16 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traces/calls"
 	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/filter"
 )
 
 // PrinterOptions choose what a Printer prints. The zero value is one line for each call.
 type PrinterOptions struct {
-	Frames  bool         // a line for every frame instead of one for every call
-	Verbose bool         // payloads under calls, details under frames
-	JSON    bool         // JSON lines instead of text
-	Color   bool         // ANSI colours
-	Filter  calls.Filter // applied to whole calls, or with Frames to each frame
+	Frames  bool          // a line for every frame instead of one for every call
+	Verbose bool          // payloads under calls, details under frames
+	JSON    bool          // JSON lines instead of text
+	Color   bool          // ANSI colours
+	Filter  filter.Filter // applied to whole calls, or with Frames to each frame
 }
 
 // A Printer prints the records of a trace. It is not safe for concurrent use.

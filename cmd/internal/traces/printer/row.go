@@ -32,7 +32,7 @@ func callRow(c *calls.Call) row {
 		number: strings.TrimPrefix(c.First.Call, "c"), time: since(c.US), peers: peers(c), what: title(c.First),
 		status: statusText(c.Status, c.Code), color: callColor(c), note: problemLine(c), size: traffic(c.In, c.Out),
 	}
-	if c.Status != calls.StatusPending {
+	if c.Status != trace.StatusPending {
 		r.total = duration(c.TotalUS)
 	}
 	if c.Answered && !c.ByToolman() {

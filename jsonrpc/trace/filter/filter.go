@@ -1,4 +1,4 @@
-package calls
+package filter
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -20,6 +19,9 @@ type Filter struct {
 	texts      [][]byte // of the text conditions, in lower case
 }
 
+// Texts returns how many texts the filter looks for.
+func (f *Filter) Texts() int { return len(f.texts) }
+
 type condition struct {
 	not   bool
 	match func(*Subject) bool
@@ -27,20 +29,20 @@ type condition struct {
 
 // A Subject is what a filter is applied to: a call, a frame or an event.
 type Subject struct {
-	peers, methods, names []string
-	call, status          string
-	code                  int
-	failed                bool
-	dur                   time.Duration // 0: unknown
-	texts                 []bool
+	Peers, Methods, Names []string
+	Call, Status          string
+	Code                  int
+	Failed                bool
+	Dur                   time.Duration // 0: unknown
+	Texts                 []bool        // which of the filter's texts it holds: what Find returns
 }
 
-// ParseFilter parses filters, one in each argument. Its error says where the filters are listed.
-func ParseFilter(args []string) (Filter, error) {
+// Parse parses filters, one in each argument.
+func Parse(args []string) (Filter, error) {
 	var f Filter
 	for _, arg := range args {
 		if err := f.add(arg); err != nil {
-			return Filter{}, cli.Usage(fmt.Errorf("filter %q: %w", arg, err), "toolman trace --help lists the filters")
+			return Filter{}, fmt.Errorf("filter %q: %w", arg, err)
 		}
 	}
 	return f, nil
@@ -70,13 +72,13 @@ func isWord(s string) bool {
 func (f *Filter) matcher(key, value string) (func(*Subject) bool, error) {
 	switch key {
 	case "tool", "name":
-		return func(s *Subject) bool { return anyLike(s.names, value) }, nil
+		return func(s *Subject) bool { return anyLike(s.Names, value) }, nil
 	case "peer":
-		return func(s *Subject) bool { return anyLike(s.peers, value) }, nil
+		return func(s *Subject) bool { return anyLike(s.Peers, value) }, nil
 	case "method":
-		return func(s *Subject) bool { return anyLike(s.methods, value) }, nil
+		return func(s *Subject) bool { return anyLike(s.Methods, value) }, nil
 	case "call":
-		return func(s *Subject) bool { return s.call != "" && s.call == "c"+strings.TrimPrefix(value, "c") }, nil
+		return func(s *Subject) bool { return s.Call != "" && s.Call == "c"+strings.TrimPrefix(value, "c") }, nil
 	case "status":
 		return status(value)
 	case "dur":
@@ -84,7 +86,7 @@ func (f *Filter) matcher(key, value string) (func(*Subject) bool, error) {
 	case "text":
 		i := len(f.texts)
 		f.texts = append(f.texts, bytes.ToLower([]byte(value)))
-		return func(s *Subject) bool { return s.texts[i] }, nil
+		return func(s *Subject) bool { return s.Texts[i] }, nil
 	}
 	return nil, fmt.Errorf("no filter is called %s", key)
 }
@@ -92,14 +94,14 @@ func (f *Filter) matcher(key, value string) (func(*Subject) bool, error) {
 func status(value string) (func(*Subject) bool, error) {
 	value = strings.ToLower(value)
 	if code, err := strconv.Atoi(value); err == nil {
-		return func(s *Subject) bool { return s.code == code && s.status == trace.StatusRPCError }, nil
+		return func(s *Subject) bool { return s.Code == code && s.Status == trace.StatusRPCError }, nil
 	}
 	switch value {
 	case "error":
-		return func(s *Subject) bool { return s.failed }, nil
+		return func(s *Subject) bool { return s.Failed }, nil
 	case trace.StatusOK, trace.StatusRPCError, trace.StatusToolError, trace.StatusCancelled, trace.StatusTimeout,
-		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, trace.StatusCached, StatusPending, StatusGone:
-		return func(s *Subject) bool { return s.status == value }, nil
+		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, trace.StatusCached, trace.StatusPending, trace.StatusGone:
+		return func(s *Subject) bool { return s.Status == value }, nil
 	}
 	return nil, errors.New("there is no such status")
 }
@@ -117,7 +119,7 @@ func dur(value string) (func(*Subject) bool, error) {
 	if holds == nil {
 		return nil, errors.New("it needs one of > >= < <=")
 	}
-	return func(s *Subject) bool { return s.dur > 0 && holds(s.dur) }, nil
+	return func(s *Subject) bool { return s.Dur > 0 && holds(s.Dur) }, nil
 }
 
 // anyLike reports whether one of the names contains the pattern, or matches it if it has a *.
@@ -151,8 +153,8 @@ func (f *Filter) Match(s *Subject) bool {
 	return true
 }
 
-// find reports which of the texts are in r.
-func (f *Filter) find(r *trace.Record) []bool {
+// Find reports which of the texts are in r.
+func (f *Filter) Find(r *trace.Record) []bool {
 	if len(f.texts) == 0 {
 		return nil
 	}
@@ -167,23 +169,9 @@ func (f *Filter) find(r *trace.Record) []bool {
 // SubjectOf returns a frame or an event as a subject.
 func (f *Filter) SubjectOf(r *trace.Record) *Subject {
 	return &Subject{
-		peers: []string{r.Peer, string(r.Leg)}, methods: []string{r.Method}, names: []string{r.Name},
-		call: r.Call, status: r.Status, code: r.Code, failed: IsFailure(r.Status) || r.Kind == trace.Invalid,
-		dur:   time.Duration(cmp.Or(r.TotalUS, r.LegUS)) * time.Microsecond,
-		texts: f.find(r),
-	}
-}
-
-// subject returns a call as a subject.
-func (c *Call) subject() *Subject {
-	peers := []string{c.First.Peer, c.other}
-	if c.ByToolman() {
-		peers = append(peers, Toolman)
-	}
-	return &Subject{
-		peers: peers, methods: []string{c.First.Method}, names: []string{c.First.Name, c.Target},
-		call: c.First.Call, status: c.Status, code: c.Code, failed: c.Failed(),
-		dur:   time.Duration(c.TotalUS) * time.Microsecond,
-		texts: c.texts,
+		Peers: []string{r.Peer, string(r.Leg)}, Methods: []string{r.Method}, Names: []string{r.Name},
+		Call: r.Call, Status: r.Status, Code: r.Code, Failed: trace.IsFailure(r.Status) || r.Kind == trace.Invalid,
+		Dur:   time.Duration(cmp.Or(r.TotalUS, r.LegUS)) * time.Microsecond,
+		Texts: f.Find(r),
 	}
 }
