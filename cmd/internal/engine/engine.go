@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/traces/files"
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/jsonrpc/trace/redact"
@@ -132,7 +134,7 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 	}
 	out := f.Stderr
 	if name != "-" {
-		file, err := trace.Open(name) // appends: a client may start toolman more than once
+		file, err := openTraceFile(name, e.RouterOptions.Run, c)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("the trace cannot be written: %w", err), "name a file in a folder that exists and may be written to, or - for standard error")
 		}
@@ -143,6 +145,22 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: f.TraceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
 }
+
+// openTraceFile opens the file of a trace. In the state directory, each run has a file of its own;
+// to others, runs append: a client may start toolman more than once.
+func openTraceFile(name, run string, c *config.Config) (*os.File, error) {
+	if name != AutoTrace {
+		return trace.Open(name)
+	}
+	what := strings.TrimSuffix(filepath.Base(c.Path), filepath.Ext(c.Path))
+	if what == "tools" { // as most are; the folder says more
+		what = filepath.Base(filepath.Dir(c.Path))
+	}
+	return files.Create(run, what)
+}
+
+// AutoTrace is the name of a trace in the state directory.
+const AutoTrace = "auto"
 
 // Flags are the process's standard files and the flags that several commands have.
 type Flags struct {
@@ -157,7 +175,7 @@ type Flags struct {
 
 // AddTrace gives a command the flags --trace and --trace-max.
 func (f *Flags) AddTrace(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
+	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error, auto a file that toolman trace list lists (also TOOLMAN_TRACE)")
 	cmd.Flags().IntVar(&f.TraceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
 }
 

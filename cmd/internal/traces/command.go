@@ -2,14 +2,17 @@ package traces
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/files"
 	"toolman/cmd/internal/traces/printer"
 )
 
-const help = `trace prints what "toolman --trace FILE" has written; - is standard input.
+const help = `trace prints what "toolman --trace FILE" has written. FILE is a path, - for standard input, or a run
+that "toolman trace list" prints, or a start of it. --last in its place is the newest of those.
 
 Every call is one line: its number, when it began, client and server, method and name,
 status, total time and the time in toolman itself, and the bytes > into and < out of
@@ -31,24 +34,36 @@ const example = `  toolman trace trace.jsonl                       every call
   toolman trace trace.jsonl -f status:error       errors, as they happen
   toolman trace trace.jsonl tool:gh_* 'dur:>1s'   slow calls of one server
   toolman trace trace.jsonl --frames call:c41     one call on both legs
-  toolman trace trace.jsonl --stats               counts and percentiles by tool`
+  toolman trace trace.jsonl --stats               counts and percentiles by tool
+  toolman trace --last -f                         the newest trace that was given no file`
 
 // New returns the command trace.
 func New() *cobra.Command {
 	var o printer.Options
+	var last bool
 	cmd := &cobra.Command{
 		Use:     "trace FILE [filter]...",
 		Short:   "Print a trace: calls, frames or statistics",
 		Long:    help,
 		Example: example,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usage(errors.New("trace needs the name of a trace"), "toolman --trace FILE writes one; toolman trace --help says more")
+			if len(args) == 0 && !last {
+				return cli.Usage(errors.New("trace needs the name of a trace"), "toolman --trace FILE writes one; toolman trace list lists those that were given no file")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.File, o.Filters, o.Stdin = args[0], args[1:], cmd.InOrStdin()
+			name := ""
+			if o.Filters = args; !last {
+				name, o.Filters = args[0], args[1:]
+			}
+			var err error
+			if o.File, err = files.Resolve(name, last); errors.Is(err, fs.ErrNotExist) && o.Follow && !last {
+				o.File = name // it may be made later
+			} else if err != nil {
+				return err
+			}
+			o.Stdin = cmd.InOrStdin()
 			o.Color = cli.HasColors(cmd.OutOrStdout())
 			return printer.Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -58,5 +73,7 @@ func New() *cobra.Command {
 	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on as the file grows, and wait for it to be made")
 	cmd.Flags().BoolVar(&o.Stats, "stats", false, "print counts, errors, percentiles and bytes by tool")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON: calls, with --frames the trace's own lines, with --stats a list")
+	cmd.Flags().BoolVar(&last, "last", false, "the newest trace that was given no file, in place of FILE")
+	cmd.AddCommand(newList(), newPrune())
 	return cmd
 }

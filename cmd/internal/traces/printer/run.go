@@ -56,23 +56,18 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 
 // open opens the source of the records.
 func (o *Options) open(ctx context.Context, stderr io.Writer) (io.ReadCloser, error) {
-	if o.File == "-" {
-		return io.NopCloser(files.Interruptible(ctx, o.Stdin)), nil
+	if !o.Follow || o.File == files.Stdin {
+		return files.Open(ctx, o.File, o.Stdin)
 	}
-	file, err := os.Open(o.File)
-	switch missing := errors.Is(err, fs.ErrNotExist); {
-	case missing && o.Follow:
+	switch file, err := os.Open(o.File); {
+	case errors.Is(err, fs.ErrNotExist):
 		fmt.Fprintf(stderr, "toolman: waiting for %s\n", o.File)
-	case missing:
-		return nil, cli.Failed(err, "write one with toolman --trace "+o.File+" or TOOLMAN_TRACE; -f waits for it")
 	case err != nil:
 		return nil, err
-	}
-	if o.Follow {
+	default:
 		file.Close()
-		return files.Follow(ctx, o.File, files.Poll), nil
 	}
-	return file, nil
+	return files.Follow(ctx, o.File, files.Poll), nil
 }
 
 // A viewer reads records and shows them.
