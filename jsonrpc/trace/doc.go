@@ -22,8 +22,17 @@
 // # Redaction
 //
 // A Writer removes secrets as package redact describes. This covers msg, text, raw, id, method,
-// name, peer, rule, rewrote, and the fields of the session line. A line with a replacement has
-// "redacted":true.
+// name, peer, rule, rewrote, and the fields of the session line. "redacted" lists where the line
+// has a placeholder, as paths within the line: "msg.params.arguments.token", "upstreams[0].cmd",
+// `msg.result._meta["a key"]`, "text". A placeholder in JSON in a string has the path of the string.
+// If a path would be too long, or there were too many, one names an object or array around the
+// placeholders. Older traces have "redacted":true instead.
+//
+// # Refusals
+//
+// A response with which toolman refuses a request has the decision in "verdict" (denied, inactive,
+// held, unknown, ambiguous, …) and the reason in "rule": the rule of the configuration with its file
+// and line, or a few words. An invalid frame has in "rule" what is wrong with it.
 //
 // # Cost
 //

@@ -47,7 +47,7 @@ type Record struct {
 	Rule    string          `json:"rule"`
 
 	Trunc    bool            `json:"trunc"`
-	Redacted bool            `json:"redacted"`
+	Redacted Redacted        `json:"redacted"`
 	Msg      json.RawMessage `json:"msg"`  // the frame
 	Text     string          `json:"text"` // the frame, if it is not JSON or is cut; the text of an event
 	Raw      []byte          `json:"raw"`  // the exact bytes of Text, if they are not UTF-8
@@ -57,6 +57,23 @@ type Record struct {
 
 	Session *Session `json:"-"` // of a session line
 	Line    []byte   `json:"-"` // the whole line as read, without its end
+}
+
+// Redacted says where a line has placeholders in place of secrets: the paths of the values in the
+// line that hold them, such as "msg.params.arguments.token". An empty path is the whole line. It
+// has no paths if nothing was removed.
+type Redacted []string
+
+// UnmarshalJSON also reads true, as older traces have it: somewhere in the line.
+func (r *Redacted) UnmarshalJSON(p []byte) error {
+	if json.Unmarshal(p, (*[]string)(r)) == nil {
+		return nil
+	}
+	*r = nil
+	if string(p) == "true" {
+		*r = Redacted{""}
+	}
+	return nil
 }
 
 // Payload returns the frame as it was on the wire, as far as the trace has it.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +25,8 @@ const (
 type renderer struct {
 	redactor redact.Redactor
 	maxMsg   int
-	word     []byte // the current name
-	redacted bool   // the current line has a replacement
+	word     []byte   // the current name
+	redacted []string // where the current line has replacements
 }
 
 func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
@@ -40,13 +41,13 @@ func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
 	}
 	dst = r.head(dst, 0, "session", at, 0)
 	dst = append(dst, ',')
-	dst = append(dst, r.json(fields.Bytes()[1:fields.Len()-len("}\n")])...)
-	return r.end(dst)
+	inner := r.json(fields.Bytes()[:fields.Len()-len("\n")], "")
+	return r.end(append(dst, inner[1:len(inner)-1]...))
 }
 
 // entry appends the line of an entry; lost is the count of an event about lost lines.
 func (r *renderer) entry(dst []byte, e *entry, seq uint64, since time.Duration, lost uint64) []byte {
-	r.redacted = false
+	r.redacted = r.redacted[:0]
 	switch {
 	case e.session != nil:
 		return r.session(dst, e.session, e.at)
@@ -68,8 +69,17 @@ func (r *renderer) head(dst []byte, seq uint64, t string, at time.Time, since ti
 }
 
 func (r *renderer) end(dst []byte) []byte {
-	if r.redacted {
-		dst = append(dst, `,"redacted":true`...)
+	sep := byte('[')
+	for _, path := range r.redacted {
+		if sep == '[' {
+			dst = append(dst, `,"redacted":`...)
+		}
+		shown, _ := r.redactor.Text([]byte(path), false) // its parts together may be a secret
+		dst = appendString(append(dst, sep), shown)
+		sep = ','
+	}
+	if sep == ',' {
+		dst = append(dst, ']')
 	}
 	return append(dst, "}\n"...)
 }
@@ -125,13 +135,13 @@ func (r *renderer) body(dst, msg []byte, size int) []byte {
 	if cut || !jsonrpc.Valid(msg) {
 		return r.text(dst, msg, cut)
 	}
-	return r.verbatim(append(dst, `,"msg":`...), msg)
+	return r.verbatim(append(dst, `,"msg":`...), msg, "msg")
 }
 
 // verbatim appends JSON without secrets and without line breaks.
-func (r *renderer) verbatim(dst, p []byte) []byte {
+func (r *renderer) verbatim(dst, p []byte, key string) []byte {
 	from := len(dst)
-	dst = append(dst, r.json(p)...)
+	dst = append(dst, r.json(p, key)...)
 	jsonrpc.OneLine(dst[from:])
 	return dst
 }
@@ -140,11 +150,11 @@ func (r *renderer) verbatim(dst, p []byte) []byte {
 func (r *renderer) text(dst, p []byte, cut bool) []byte {
 	dst = append(dst, `,"text":`...)
 	if utf8.Valid(p) || cut && utf8.Valid(wholeRunes(p)) {
-		return appendString(dst, r.plain(wholeRunes(p), cut))
+		return appendString(dst, r.plain(wholeRunes(p), cut, "text"))
 	}
-	dst = appendString(dst, r.plain(readable(p), cut))
+	dst = appendString(dst, r.plain(readable(p), cut, "text"))
 	dst = append(dst, `,"raw":"`...)
-	dst = base64.StdEncoding.AppendEncode(dst, r.plain(p, cut))
+	dst = base64.StdEncoding.AppendEncode(dst, r.plain(p, cut, "raw"))
 	return append(dst, '"')
 }
 
@@ -176,9 +186,9 @@ func (r *renderer) id(dst, id []byte, cut bool) []byte {
 	}
 	dst = append(dst, `,"id":`...)
 	if cut || !jsonrpc.Valid(id) {
-		return appendString(dst, r.plain(readable(id), cut))
+		return appendString(dst, r.plain(readable(id), cut, "id"))
 	}
-	return r.verbatim(dst, id)
+	return r.verbatim(dst, id, "id")
 }
 
 // name appends a string of a peer.
@@ -186,12 +196,12 @@ func (r *renderer) name(dst []byte, key, s string) []byte {
 	if s == "" {
 		return dst
 	}
-	return r.short(field(dst, key), s)
+	return r.short(field(dst, key), s, key)
 }
 
-func (r *renderer) short(dst []byte, s string) []byte {
+func (r *renderer) short(dst []byte, s, key string) []byte {
 	r.word = append(r.word[:0], s...)
-	p := r.plain(readable(r.word), false)
+	p := r.plain(readable(r.word), false, key)
 	if len(p) > maxName {
 		p = append(wholeRunes(p[:maxName:maxName]), "…"...)
 	}
@@ -205,24 +215,29 @@ func (r *renderer) rewrote(dst []byte, paths []string) []byte {
 	dst = append(dst, `,"rewrote":`...)
 	sep := byte('[')
 	for _, p := range paths {
-		dst = r.short(append(dst, sep), p)
+		dst = r.short(append(dst, sep), p, "rewrote")
 		sep = ','
 	}
 	return append(dst, ']')
 }
 
-// json returns p, which is JSON, without secrets. The result is valid until the next call.
-func (r *renderer) json(p []byte) []byte {
+// json returns p, which is JSON and the value of key, without secrets. The result is valid until the
+// next call.
+func (r *renderer) json(p []byte, key string) []byte {
 	out, found := r.redactor.JSON(p)
-	r.redacted = r.redacted || found
+	if found {
+		r.redacted = r.redactor.AppendPaths(r.redacted, key)
+	}
 	return out
 }
 
-// plain returns any text without secrets. If cut is true, p is the start of a longer text. The
-// result is valid until the next call.
-func (r *renderer) plain(p []byte, cut bool) []byte {
+// plain returns any text, the value of key, without secrets. If cut is true, p is the start of a
+// longer text. The result is valid until the next call.
+func (r *renderer) plain(p []byte, cut bool, key string) []byte {
 	out, found := r.redactor.Text(p, cut)
-	r.redacted = r.redacted || found
+	if found && !slices.Contains(r.redacted, key) {
+		r.redacted = append(r.redacted, key)
+	}
 	return out
 }
 

@@ -29,6 +29,7 @@ type Redactor struct {
 	nested [maxNesting]view // of the strings inside it, by depth
 	key    view
 	out    []byte
+	marks  []int // where the replacements are in out
 }
 
 // JSON returns p, which is valid JSON, without secrets. The result is valid until the next call.
@@ -61,6 +62,7 @@ func (r *Redactor) values(p []byte) []byte {
 
 // replace puts the result of mark in place of the spans. Spans that overlap are one.
 func (r *Redactor) replace(p []byte, mark func(dst []byte, x span) []byte) ([]byte, bool) {
+	r.marks = r.marks[:0]
 	if len(r.spans) == 0 {
 		return p, false
 	}
@@ -73,7 +75,9 @@ func (r *Redactor) replace(p []byte, mark func(dst []byte, x span) []byte) ([]by
 			x.hi = max(x.hi, r.spans[i].hi)
 		}
 		if x.hi = min(x.hi, len(p)); x.lo < x.hi {
-			r.out = mark(append(r.out, p[done:x.lo]...), x)
+			r.out = append(r.out, p[done:x.lo]...)
+			r.marks = append(r.marks, len(r.out))
+			r.out = mark(r.out, x)
 			done = x.hi
 		}
 	}

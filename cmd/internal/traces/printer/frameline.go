@@ -65,8 +65,8 @@ func details(r *trace.Record) string {
 	if len(r.Rewrote) > 0 {
 		words = append(words, "rewrote "+strings.Join(r.Rewrote, ", "))
 	}
-	if r.Redacted {
-		words = append(words, "redacted")
+	if len(r.Redacted) > 0 {
+		words = append(words, strings.TrimSpace("redacted "+strings.Join(r.Redacted, ", ")))
 	}
 	return clean(join(" | ", append(words, r.Rule, size(r.Bytes))...))
 }
