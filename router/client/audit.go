@@ -177,6 +177,25 @@ func (s *Conn) rule(e *catalog.Entry) audit.Rule {
 	}
 }
 
+// ruleOf returns the rule behind a refusal, for the trace; "" if its text says all.
+func (s *Conn) ruleOf(req *Request, why *Refusal) string {
+	switch verdict := audit.Verdict(why.Verdict); {
+	case why.Rule != "" || verdict == "":
+		return why.Rule
+	case verdict == audit.Ambiguous:
+		return "several servers have it"
+	case why.About.Entry != nil:
+		return s.rule(why.About.Entry)(verdict)
+	case verdict != audit.Unknown:
+	case req.View != nil:
+		if absent := req.View.Catalog.AbsentOwner(req.ItemKind, string(req.Name)); absent != nil {
+			return "server " + absent.Source.Name + " is not available: " + absent.Why
+		}
+		return "no server offers it"
+	}
+	return ""
+}
+
 // begin writes the line to the audit log.
 func (s *Conn) begin(req *Request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
 	if s.Audit.Recorded() {

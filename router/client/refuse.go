@@ -22,7 +22,7 @@ type Refusal struct {
 	Text         string
 	Verdict      string         // for the trace and the audit log; "": the request is invalid
 	About        catalog.Target // target of the name, if it has one
-	Rule         string         // for the audit log; "": the one that the verdict on About comes from
+	Rule         string         // for the audit log and the trace; "": the one that the verdict on About comes from
 	ShuttingDown bool           // toolman ends: the request is not audited
 }
 
@@ -33,6 +33,7 @@ func (s *Conn) Refuse(req *Request, why Refusal) {
 		name, _, _ := mcpwire.Target(req.Message, req.Method)
 		note.ID = s.TraceArrival(req, name)
 		note.Name = string(req.Text(name))
+		note.Rule = s.ruleOf(req, &why)
 	}
 	if why.Verdict != "" {
 		note.Verdict = why.Verdict

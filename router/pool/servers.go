@@ -155,7 +155,7 @@ func (s *Servers) markMissing(u *upstream.Upstream, err error) {
 func (s *Servers) RefuseUnconfigured(k mcpwire.Kind, name string) *client.Refusal {
 	for u, err := range s.Missing {
 		if u.ForSession != nil && s.Knows(u) && u.Source.Addresses(k, name) {
-			return &client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: string(audit.Unknown), Text: fmt.Sprintf(
+			return &client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: string(audit.Unknown), Rule: fmt.Sprintf("this session has no server %s, because %v", u.Name, err), Text: fmt.Sprintf(
 				"%s %s cannot be used: this session has no server %s, because %v", k, sanitize.Short(name), u.Name, err)}
 		}
 	}
@@ -169,7 +169,7 @@ func (s *Servers) RefuseMissing(u *upstream.Upstream) *client.Refusal {
 	if err == nil {
 		return nil
 	}
-	return &client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: fmt.Sprintf(
+	return &client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Rule: err.Error(), Text: fmt.Sprintf(
 		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
 }
 

@@ -118,7 +118,7 @@ func (s *Session) checkRestarted(req *client.Request) bool {
 		return true
 	}
 	s.Tracker.Changed()
-	s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), About: req.Target, Text: fmt.Sprintf(
+	s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), About: req.Target, Rule: "its process is gone", Text: fmt.Sprintf(
 		"server %s was started anew on another replica, and what it remembered of this session is gone; nothing was done: make the call again if it does not depend on that",
 		sanitize.Name(req.Upstream.Name))})
 	return false

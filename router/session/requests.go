@@ -270,7 +270,7 @@ func (s *Session) checkActive(req *client.Request) bool {
 	switch {
 	case req.Verdict != catalog.Active:
 	case req.ByModel && req.Target.Entry.App.HiddenFromModel():
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Denied.String(), About: req.Target,
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Denied.String(), About: req.Target, Rule: "only pages of its server may call it",
 			Text: "only pages of its server may call tool " + sanitize.Name(req.Target.Entry.Name) + "; go on without it"})
 		return false
 	default:

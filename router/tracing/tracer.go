@@ -51,6 +51,7 @@ type Note struct {
 	Method  mcpwire.Method
 	Name    string
 	Verdict string
+	Rule    string // that led to the verdict
 	Status  string
 	Rewrote []string
 	Leg     time.Duration // how long the upstream took
@@ -151,7 +152,8 @@ func (t *Tracer) ListedAgain(listed bool, n uint64) {
 
 // fill copies the note to a frame.
 func (n *Note) fill(f *trace.Frame) {
-	f.Call, f.Method, f.Name, f.Verdict, f.Rewrote = n.ID, string(n.Method), n.Name, n.Verdict, n.Rewrote
+	f.Call, f.Method, f.Name, f.Rewrote = n.ID, string(n.Method), n.Name, n.Rewrote
+	f.Verdict, f.Rule = n.Verdict, n.Rule
 	if n.Status != "" {
 		f.Status = n.Status
 	}
