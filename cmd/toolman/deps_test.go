@@ -58,6 +58,7 @@ cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
+cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
@@ -66,10 +67,12 @@ cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup json
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
-cmd/internal/traces: cmd/internal/cli cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace
+cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
+cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/traces/files: cmd/internal/cli
 cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
+cmd/internal/traces/recording: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire
 cmd/internal/usage: cmd/internal/auditlog cmd/internal/cli cmd/internal/setup mcpwire/sanitize router/audit
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
