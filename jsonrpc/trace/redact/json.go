@@ -19,23 +19,26 @@ var harmless = [...]string{"progresstoken", "nextpagetoken", "pagetoken"}
 // With byKey, walk also hides the values of sensitive keys, and numbers that equal a secret or
 // contain one. Otherwise only secrets are hidden, and not the digits around them.
 func (r *Redactor) walk(p []byte, at []int32, depth int, byKey bool) {
-	var hide byte // 'v': the next value; '[': the strings of this array
+	var hide byte // 'v': the next value; '[': the strings of this array; 'w': the next value, whatever it is
 	for t := next(p, 0); t.kind != 0; t = next(p, t.hi) {
 		switch {
 		case t.kind == '"' && t.isKey(p):
 			r.str(p, t, depth)
 			hide = 0
-			if byKey && r.isSensitive(p[t.lo+1:t.hi-1]) {
-				hide = 'v'
+			if byKey {
+				hide = r.hides(p[t.lo+1 : t.hi-1])
 			}
 			continue
+		case hide == 'w' && strings.IndexByte("{[0a", t.kind) >= 0:
+			t.hi = valueEnd(p, t)
+			r.hide(at, t.lo, t.hi, depth+1)
 		case t.kind == '"':
 			r.value(p, at, t, depth, hide != 0)
 			if byKey && hide == 0 {
 				r.nest(p, at, t, depth)
 			}
 		case t.kind == '0' && depth == 0 && (byKey && r.isNumber(p[t.lo:t.hi]) || r.isWhole(p[t.lo:t.hi])):
-			r.spans = append(r.spans, span{t.lo, t.hi, true})
+			r.spans = append(r.spans, span{t.lo, t.hi, 1})
 		}
 		hide = after(t.kind, hide)
 	}
@@ -62,13 +65,20 @@ func after(kind, hide byte) byte {
 func (r *Redactor) value(p []byte, at []int32, t token, depth int, hide bool) {
 	lo, hi := t.inner()
 	switch {
-	case hide && hi > lo && at == nil:
-		r.spans = append(r.spans, span{lo: lo, hi: hi})
+	case hide && string(p[lo:hi]) == placeholder: // it was hidden before
 	case hide && hi > lo:
-		r.spans = append(r.spans, span{lo: int(at[lo]), hi: int(at[hi])})
+		r.hide(at, lo, hi, 0)
 	default:
 		r.str(p, t, depth)
 	}
+}
+
+// hide hides a part of a text, of which at is the origin.
+func (r *Redactor) hide(at []int32, lo, hi, quotes int) {
+	if at != nil {
+		lo, hi = int(at[lo]), int(at[hi])
+	}
+	r.spans = append(r.spans, span{lo, hi, quotes})
 }
 
 // str searches a string or key at depth 0.
@@ -98,6 +108,22 @@ func (r *Redactor) nest(p []byte, at []int32, t token, depth int) {
 		v.resolve(view{text: p[lo:hi], at: at[lo : hi+1]}, &backslashes)
 	}
 	r.walk(v.text, v.at, depth+1, true)
+}
+
+// hides returns what to hide after a key.
+func (r *Redactor) hides(key []byte) byte {
+	switch {
+	case r.Keys == nil && r.isSensitive(key):
+		return 'v'
+	case r.Keys != nil:
+		if r.key.resolve(view{text: key}, &backslashes) {
+			key = r.key.text
+		}
+		if r.Keys(string(key)) {
+			return 'w'
+		}
+	}
+	return 0
 }
 
 // isSensitive reports whether any value of this key is a secret.
@@ -140,6 +166,23 @@ func next(b []byte, i int) token {
 		}
 	}
 	return token{}
+}
+
+// valueEnd is the offset after the value that begins with t, which is not a string.
+func valueEnd(b []byte, t token) int {
+	depth := 0
+	for ; t.kind != 0; t = next(b, t.hi) {
+		switch t.kind {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth <= 0 {
+			return t.hi
+		}
+	}
+	return len(b)
 }
 
 // inner is the content of a string token.

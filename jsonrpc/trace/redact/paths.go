@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
+// Bounds of the paths of a line.
 const (
-	maxPaths = 64  // paths of one text
+	MaxPaths = 64  // how many
 	maxPath  = 256 // bytes of a path
 )
 
@@ -47,7 +48,7 @@ func (r *Redactor) AppendPaths(paths []string, root string) []string {
 		for len(marks) > 0 && marks[0] < t.hi {
 			marks = marks[1:]
 		}
-		if len(paths) == known+maxPaths-1 {
+		if len(paths) == known+MaxPaths-1 {
 			return append(paths, root)
 		}
 		if path := pathTo(root, around); !slices.Contains(paths[known:], path) {
@@ -62,22 +63,47 @@ func pathTo(root string, around []level) string {
 	path := []byte(root)
 	for _, in := range around {
 		n := len(path)
-		switch {
-		case !in.object:
-			path = append(strconv.AppendInt(append(path, '['), int64(in.index), 10), ']')
-		case isPlainKey(in.key):
-			if n > 0 {
-				path = append(path, '.')
-			}
-			path = append(path, in.key[1:len(in.key)-1]...)
-		default:
-			path = append(append(append(path, '['), in.key...), ']')
+		if in.object {
+			path = appendMember(path, in.key)
+		} else {
+			path = appendElement(path, in.index)
 		}
 		if len(path) > maxPath {
 			return string(path[:n])
 		}
 	}
 	return string(path)
+}
+
+// MemberPath returns the path of a member of the object at path, or path if it would be too long.
+// key is quoted.
+func MemberPath(path string, key []byte) string {
+	if p := appendMember([]byte(path), key); len(p) <= maxPath {
+		return string(p)
+	}
+	return path
+}
+
+// ElementPath returns the path of an element of the array at path, or path if it would be too long.
+func ElementPath(path string, index int) string {
+	if p := appendElement([]byte(path), index); len(p) <= maxPath {
+		return string(p)
+	}
+	return path
+}
+
+func appendMember(path, key []byte) []byte {
+	if !isPlainKey(key) {
+		return append(append(append(path, '['), key...), ']')
+	}
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	return append(path, key[1:len(key)-1]...)
+}
+
+func appendElement(path []byte, index int) []byte {
+	return append(strconv.AppendInt(append(path, '['), int64(index), 10), ']')
 }
 
 // isPlainKey reports whether a quoted key needs no quotes in a path.

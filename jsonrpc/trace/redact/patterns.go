@@ -56,6 +56,13 @@ func newPatterns(secrets []string) *Patterns {
 	return p
 }
 
+// None reports whether there is nothing to search for: all values are too short or too common.
+func (p *Patterns) None() bool { return len(p.words) == 0 && len(p.short) == 0 }
+
+// OnlyWhole reports whether all values are so short that they are only found as whole strings and
+// numbers.
+func (p *Patterns) OnlyWhole() bool { return len(p.words) == 0 }
+
 func (p *Patterns) addLines(s string) {
 	for line := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if line = strings.TrimSpace(line); len(line) >= lineBytes {

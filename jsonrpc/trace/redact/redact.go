@@ -16,13 +16,17 @@ const (
 // A span is a part of the text to be replaced.
 type span struct {
 	lo, hi int
-	quoted bool // the replacement needs quotes, because it replaces a number
+	quotes int // of the replacement: 0: none; 1: "; 2: \" in a string; and so on
 }
 
 // A Redactor replaces secrets. It reuses its buffers, so one goroutine uses it at a time. Patterns
 // must be set.
 type Redactor struct {
 	*Patterns
+	// Keys, if not nil, decides in place of the usual words which keys have secret values. These are
+	// then replaced whole, whatever they are.
+	Keys func(key string) bool
+
 	spans  []span
 	views  [maxNesting]view // of the current string
 	other  view             // of one of these with other escapes resolved
@@ -86,11 +90,23 @@ func (r *Redactor) replace(p []byte, mark func(dst []byte, x span) []byte) ([]by
 }
 
 func appendPlaceholder(dst []byte, x span) []byte {
-	if x.quoted {
-		return append(dst, `"`+placeholder+`"`...)
-	}
-	return append(dst, placeholder...)
+	dst = appendQuote(dst, x.quotes)
+	return appendQuote(append(dst, placeholder...), x.quotes)
 }
+
+// appendQuote appends a quote with the backslashes that it needs in JSON in n-1 strings.
+func appendQuote(dst []byte, n int) []byte {
+	if n == 0 {
+		return dst
+	}
+	for range 1<<(n-1) - 1 {
+		dst = append(dst, '\\')
+	}
+	return append(dst, '"')
+}
+
+// Replaced returns how many placeholders the latest result has got.
+func (r *Redactor) Replaced() int { return len(r.marks) }
 
 // find adds the spans of the secrets in p in all spellings. If cut is true, end is the start of the
 // end of p that could be the start of a secret; otherwise it is the end of p. If p has backslashes,
