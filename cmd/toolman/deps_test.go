@@ -67,10 +67,11 @@ cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup json
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
-cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/printer cmd/internal/traces/remove jsonrpc/trace
+cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/printer cmd/internal/traces/remove jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
 cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/traces/files: cmd/internal/cli
+cmd/internal/traces/page: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/recording jsonrpc/trace
 cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/traces/recording: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire
 cmd/internal/traces/remove: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/redact

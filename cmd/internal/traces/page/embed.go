@@ -1,0 +1,8 @@
+package page
+
+import _ "embed"
+
+// template is the page, with its script and style in it.
+//
+//go:embed placeholder.html
+var template []byte
