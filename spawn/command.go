@@ -24,6 +24,9 @@ type Command struct {
 	// goroutine. Lines are sanitized and cut at 4 KiB. If Stderr is slow, lines are dropped, and
 	// another line reports their number.
 	Stderr func(line string)
+	// StderrFile, if not nil, is the child's standard error in place of a pipe that this package
+	// reads. Start closes it.
+	StderrFile *os.File
 	// PipeSize is the size of the pipes for stdin and stdout in bytes; 0 is 1 MiB. Only Linux can
 	// change it. When the pipes of an unprivileged user reach 64 MiB (fs.pipe-user-pages-soft), all
 	// further pipes of that user have 8 KiB, so use less with 30 children or more.
@@ -122,6 +125,10 @@ func newStreams(c *Command) (*streams, error) {
 		s.closeChilds()
 		s.close()
 		return nil, err
+	}
+	if c.StderrFile != nil {
+		s.childStderr.Close()
+		s.childStderr = c.StderrFile
 	}
 	return s, nil
 }

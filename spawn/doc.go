@@ -10,7 +10,8 @@
 //	Start ──▶ running ──▶ exited ──▶ ended
 //
 // While it is running, the caller uses and closes Stdin and Stdout. This package reads standard
-// error from start to end, so that a child never blocks in writing it.
+// error from start to end, so that a child never blocks in writing it, unless Command.StderrFile
+// says where it goes.
 //
 // It is exited when the leader has ended. Then Done is closed and ExitStatus is known. Its group
 // continues for a moment, because its last output may still be in the pipe, and a wrapper may have

@@ -3,6 +3,7 @@ package spawn
 import (
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -132,7 +133,7 @@ func (p *Process) Stop(closeStdin func(), l Ladder) {
 		closeStdin()
 	}
 	if !wasGone && !p.endsWithin(l.AfterEOF) {
-		p.terminate()
+		p.Signal(syscall.SIGTERM, true)
 		p.endsWithin(l.AfterTerm)
 	}
 	p.KillGroup()
@@ -149,11 +150,13 @@ func (p *Process) KillGroup() {
 	p.release.Do(func() { close(p.released) })
 }
 
-func (p *Process) terminate() {
+// Signal sends a signal to the leader, unless it has exited, or to its whole group. On Windows it does
+// nothing.
+func (p *Process) Signal(s syscall.Signal, group bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped {
-		p.child.terminate()
+	if !p.reaped && (group || !p.hasExited()) {
+		p.child.signal(s, group)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"regexp"
-	"strings"
 	"sync"
 	"time"
 
@@ -51,7 +49,7 @@ func appendLine(dst []byte, e *asyncwriter.Entry[[]byte]) []byte {
 	if e.Lost > 0 {
 		dst = fmt.Appendf(dst, "… %d lines dropped\n", e.Lost)
 	}
-	if line := clean(e.Item); line != "" {
+	if line := sanitize.Output(e.Item); line != "" {
 		dst = append(append(dst, line...), '\n')
 	}
 	return dst
@@ -168,7 +166,7 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	text, lines := "", 0
 	for i := t.ended; i >= 0 && i > t.ended-len(t.ring) && lines < tailLines; i-- {
-		line := clean(t.ring[i%len(t.ring)])
+		line := sanitize.Output(t.ring[i%len(t.ring)])
 		if line == "" {
 			continue
 		}
@@ -181,22 +179,4 @@ func (t *tail) String() string {
 		text = line + text
 	}
 	return text
-}
-
-const escape = "\x1b"
-
-// escapeSequence matches an escape sequence (ECMA-48): a control sequence, a command string up to
-// BEL or ESC \, or any other. A sequence may be cut off.
-var escapeSequence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)\x1b(?:\[[ -?]*[@-~]?|[\]PX^_].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~]?)`)
-})
-
-// clean returns a line from a child as text that is safe to show, without escape sequences and
-// trailing spaces. The result is never longer than the line.
-func clean(line []byte) string {
-	text := string(line)
-	if strings.Contains(text, escape) {
-		text = escapeSequence().ReplaceAllString(text, "")
-	}
-	return strings.TrimRight(sanitize.Line(text), " ")
 }

@@ -26,10 +26,15 @@ func startChild(path string, c *Command, env []string, s *streams) (*child, erro
 	return &child{pid: pid}, nil
 }
 
-// terminate and kill signal the whole group, if any process is left. They must not be called after
-// reap, when another group may have the number.
+// signal and kill must not be called after reap, when another group may have the number.
 
-func (c *child) terminate() { c.signalGroup(unix.SIGTERM) }
+func (c *child) signal(s syscall.Signal, group bool) {
+	if group {
+		c.signalGroup(s)
+	} else {
+		unix.Kill(c.pid, s)
+	}
+}
 
 func (c *child) kill() { c.signalGroup(unix.SIGKILL) }
 

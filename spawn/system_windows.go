@@ -82,8 +82,8 @@ func (c *child) await() string {
 	return state.String()
 }
 
-// terminate does nothing. On Windows, a process without a window cannot be asked to end.
-func (c *child) terminate() {}
+// signal does nothing. On Windows, a process without a window cannot be asked to end.
+func (c *child) signal(syscall.Signal, bool) {}
 
 func (c *child) kill() { windows.TerminateJobObject(c.job, 1) }
 

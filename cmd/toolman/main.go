@@ -15,6 +15,7 @@ import (
 	"toolman/cmd/internal/lockcmd"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/stdio"
+	"toolman/cmd/internal/tap"
 	"toolman/cmd/internal/toolsetcmd"
 	"toolman/cmd/internal/traces"
 	"toolman/cmd/internal/usage"
@@ -143,7 +144,7 @@ func addCommands(root *cobra.Command, f *engine.Flags) {
 	root.SetHelpCommand(newHelpCommand())
 	addTopics(root)
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), lockcmd.New(f), newExplainCommand(f), newResolveCommand(f),
-		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), newTokenCommand(),
+		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), tap.New(), newTokenCommand(),
 		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
 		newDemoCommand(f), newDemoServerCommand(f))
 }

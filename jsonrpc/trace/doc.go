@@ -8,7 +8,7 @@
 // "us" (microseconds since the start, monotonic). "seq" grows by one with each line. A gap means
 // that lines were dropped.
 //
-//	{"v":1,"seq":0,"t":"session", "run", "toolman", "go", "config", "cwd", "client", "upstreams":[{"ns","cmd","pid"}]}
+//	{"v":1,"seq":0,"t":"session", "run", "toolman", "go", "config", "cwd", "client", "tap", "upstreams":[{"ns","cmd","pid"}]}
 //	{"v":1,"seq":1,"t":"frame", "leg","peer","dir","kind","method","name","id","call","status","code",
 //	        "leg_us","total_us","own_us","rewrote","verdict","rule","bytes","trunc","redacted","msg" or "text"(,"raw")}
 //	{"v":1,"seq":2,"t":"event", "peer","call","event","count","trunc","text","redacted"}
@@ -18,6 +18,11 @@
 // limit is the string "text" instead. If it is too long, it is cut, and "trunc" is true. If it is
 // not UTF-8, "raw" holds the exact bytes in base64. "bytes" is always the length of the whole
 // frame.
+//
+// "tap" is the name of the server if the trace is of a tap. Such a trace has one leg: all frames are
+// between the client and the server, "in" those of the client, "out" those of the server. The times
+// of calls are in "total_us". The event "exit" says how the server has ended, "http" what is not in
+// messages over HTTP.
 //
 // # Redaction
 //

@@ -60,6 +60,8 @@ const (
 	EventSpawn    = "spawn"
 	EventReady    = "ready"
 	EventGone     = "gone"
+	EventExit     = "exit" // the server of a tap has ended
+	EventHTTP     = "http" // an exchange of a tap that failed, or had no message
 	EventStderr   = "stderr"
 	EventJunk     = "junk" // a line on an upstream's stdout that is not a message
 	EventActivate = "activate"
@@ -87,7 +89,10 @@ type Frame struct {
 
 	Rewrote       []string // JSON paths that differ from the frame on the other leg, such as "id"; not to be changed later
 	Verdict, Rule string   // toolman's decision about the target, and the rule behind it
-	Msg           []byte   // the whole frame as on the wire
+	Msg           []byte   // the frame as on the wire
+
+	At   time.Time // when it was seen; zero: now
+	Size int       // of the whole frame, if Msg is only its start
 }
 
 // An Event is something that happened in a session other than a frame.
@@ -97,6 +102,8 @@ type Event struct {
 	Text  string // for people; a line of stderr or junk is verbatim
 	Cut   bool   // Text is the start of a longer text
 	Call  uint64 // the call of the event; 0: none
+
+	At time.Time // when it happened; zero: now
 }
 
 // A Session describes the process that writes a trace. It is the first line of the trace.

@@ -72,7 +72,7 @@ func (w *Writer) Frame(f *Frame) {
 	if w == nil {
 		return
 	}
-	e := entry{frame: *f, size: len(f.Msg)}
+	e := entry{at: f.At, frame: *f, size: max(f.Size, len(f.Msg))}
 	e.frame.Msg = f.Msg[:min(len(f.Msg), w.maxMsg)]
 	e.frame.ID, e.idCut = f.ID[:min(len(f.ID), maxID)], len(f.ID) > maxID
 	w.out.Put(e, entryBytes+len(e.frame.Msg)+len(e.frame.ID)+len(f.Peer)+len(f.Method)+len(f.Name))
@@ -83,13 +83,15 @@ func (w *Writer) Event(e Event) {
 	if w == nil {
 		return
 	}
-	w.out.Put(entry{event: e.Event, text: e.Text, cut: e.Cut, frame: Frame{Peer: e.Peer, Call: e.Call}}, entryBytes+len(e.Text)+len(e.Peer))
+	w.out.Put(entry{at: e.At, event: e.Event, text: e.Text, cut: e.Cut, frame: Frame{Peer: e.Peer, Call: e.Call}}, entryBytes+len(e.Text)+len(e.Peer))
 }
 
 // keep completes an entry. It uses the secrets of this moment: those of a session may be gone when
 // the entry is rendered.
 func (w *Writer) keep(e *entry, to *asyncwriter.Bytes) {
-	e.at, e.secrets = time.Now(), w.secrets.Patterns()
+	if e.secrets = w.secrets.Patterns(); e.at.IsZero() {
+		e.at = time.Now()
+	}
 	e.frame.ID, e.frame.Msg = to.Copy(e.frame.ID), to.Copy(e.frame.Msg)
 }
 

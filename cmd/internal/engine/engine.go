@@ -149,7 +149,7 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 // openTraceFile opens the file of a trace. In the state directory, each run has a file of its own;
 // to others, runs append: a client may start toolman more than once.
 func openTraceFile(name, run string, c *config.Config) (*os.File, error) {
-	if name != AutoTrace {
+	if name != files.Auto {
 		return trace.Open(name)
 	}
 	what := strings.TrimSuffix(filepath.Base(c.Path), filepath.Ext(c.Path))
@@ -158,9 +158,6 @@ func openTraceFile(name, run string, c *config.Config) (*os.File, error) {
 	}
 	return files.Create(run, what)
 }
-
-// AutoTrace is the name of a trace in the state directory.
-const AutoTrace = "auto"
 
 // Flags are the process's standard files and the flags that several commands have.
 type Flags struct {

@@ -246,13 +246,13 @@ func (a *Assembler) count(c *Call, r *trace.Record) {
 }
 
 // endGone ends, if an event reports that a server is gone, the requests that toolman itself has
-// made to it. Requests of clients get answers.
+// made to it. Requests of clients get answers. At the end of the server of a tap, all are over.
 func (a *Assembler) endGone(r *trace.Record) {
-	if r.Event != trace.EventGone {
+	if r.Event != trace.EventGone && r.Event != trace.EventExit {
 		return
 	}
 	for _, c := range a.sorted() {
-		if c.ByToolman() && c.First.Leg == trace.Upstream && c.First.Peer == r.Peer {
+		if r.Event == trace.EventExit && !c.reported || c.ByToolman() && c.First.Leg == trace.Upstream && c.First.Peer == r.Peer {
 			c.Status, c.Error, c.TotalUS = trace.StatusGone, r.Text, r.US-c.US
 			maps.DeleteFunc(a.open, func(_ string, open *Call) bool { return open == c })
 			a.end(c)

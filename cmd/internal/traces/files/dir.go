@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// Auto is the name of a trace that means a file that Create makes.
+const Auto = "auto"
+
 const (
 	suffix   = ".jsonl"
 	nameTime = "20060102-150405.000"

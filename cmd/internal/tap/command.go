@@ -1,0 +1,103 @@
+package tap
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/tap/record"
+	"toolman/cmd/internal/traces/files"
+	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
+)
+
+const help = `tap stands between a client and one server, and traces every message. It needs no configuration:
+write "toolman tap --" before the command of the server in the client's entry.
+
+The server runs as it would without: every byte of standard input, output and error passes
+unchanged and at once, signals too, and tap ends with the server, as the server did. tap itself
+writes nothing there.
+
+Without --trace, each run writes a trace of its own, which toolman trace list lists.`
+
+const example = `  toolman tap -- npx -y @modelcontextprotocol/server-everything
+  toolman trace --last -f                         follow it, in another terminal`
+
+const traceQueue = 32 << 20 // bytes of the trace that may wait for a slow disk
+
+// A command is the flags of tap.
+type command struct {
+	trace    string
+	traceMax int
+}
+
+// New returns the command tap.
+func New() *cobra.Command {
+	var c command
+	cmd := &cobra.Command{
+		Use:     "tap [flags] -- COMMAND [argument]...",
+		Short:   "Trace what passes between a client and one server",
+		Long:    help,
+		Example: example,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == "" {
+				return cli.Usage(errors.New("tap needs the command of a server"), "toolman tap -- npx -y @modelcontextprotocol/server-everything")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return c.stdio(args) },
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the command is its own
+	cmd.Flags().StringVar(&c.trace, "trace", "", "append every message to `file` as JSON lines (also TOOLMAN_TRACE; default: auto, a file that toolman trace list lists)")
+	cmd.Flags().IntVar(&c.traceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
+	return cmd
+}
+
+// stdio taps a server that it starts, and ends the program as the server ends.
+func (c *command) stdio(argv []string) error {
+	name := serverName(argv)
+	rec, err := c.record(name, trace.Server{Name: name, Command: strings.Join(argv, " ")}, secretsOf(os.Environ(), argv))
+	if err != nil {
+		return err
+	}
+	t := &tap{argv: argv, name: name, rec: rec}
+	status, err := t.run(os.Stdin, os.Stdout, os.Stderr)
+	rec.Close(flushTime)
+	if err != nil {
+		return err
+	}
+	end(status)
+	return nil
+}
+
+// record opens the trace.
+func (c *command) record(name string, server trace.Server, secrets []string) (*record.Recorder, error) {
+	path := c.trace
+	if path == "" {
+		path = os.Getenv("TOOLMAN_TRACE")
+	}
+	if path == "-" {
+		return nil, cli.Usage(errors.New("tap cannot write its trace to standard error, which is the server's"), "name a file, or leave --trace out and see toolman trace list")
+	}
+	run := strings.ToLower(rand.Text()[:6])
+	var file *os.File
+	var err error
+	if path == "" || path == files.Auto {
+		file, err = files.Create(run, name)
+	} else {
+		file, err = trace.Open(path)
+	}
+	if err != nil {
+		return nil, cli.Usage(err, "let --trace name a file in a folder that exists and may be written to")
+	}
+	s := trace.Session{Run: run, Toolman: setup.Version(), Go: runtime.Version(), Tap: name, Upstreams: []trace.Server{server}}
+	s.Cwd, _ = os.Getwd()
+	w := trace.NewWriter(file, trace.Options{Session: s, Secrets: redact.NewSecrets(secrets...), MaxMsg: c.traceMax, QueueBytes: traceQueue})
+	return record.New(w, name), nil
+}
