@@ -69,14 +69,16 @@ cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router
 cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/redact spawn
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire router/tracing
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
-cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/printer cmd/internal/traces/remove jsonrpc/trace
+cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
 cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
+cmd/internal/traces/dialog: jsonrpc jsonrpc/peer
 cmd/internal/traces/files: cmd/internal/cli
 cmd/internal/traces/page: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/recording jsonrpc/trace
 cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/traces/recording: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire
 cmd/internal/traces/remove: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/redact
+cmd/internal/traces/replay: cmd/internal/cli cmd/internal/junit cmd/internal/traces/compare cmd/internal/traces/dialog cmd/internal/traces/recording jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize spawn
 cmd/internal/usage: cmd/internal/auditlog cmd/internal/cli cmd/internal/setup mcpwire/sanitize router/audit
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:

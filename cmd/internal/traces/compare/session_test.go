@@ -4,57 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traces/compare"
+	"toolman/fixtures/tape"
 )
-
-// A tape writes a trace in the test's own words, a line for each message: "> {…}" is of the client,
-// "< {…}" of the server, and "= name" begins a session.
-func tape(t *testing.T, lines string) string {
-	t.Helper()
-	var b bytes.Buffer
-	for seq, line := range strings.Split(strings.TrimSpace(lines), "\n") {
-		mark, msg, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if mark == "=" {
-			fmt.Fprintf(&b, `{"v":1,"seq":%d,"t":"session","ts":"2026-11-21T07:23:13Z","us":0,"run":%q}`+"\n", seq, msg)
-			continue
-		}
-		var m struct {
-			ID     json.RawMessage
-			Method string
-			Params struct{ Name string }
-		}
-		if err := json.Unmarshal([]byte(msg), &m); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		kind, dir := "request", map[string]string{">": "in", "<": "out"}[mark]
-		switch {
-		case m.Method == "":
-			kind = "response"
-		case m.ID == nil:
-			kind = "notification"
-		}
-		fmt.Fprintf(&b, `{"v":1,"seq":%d,"t":"frame","ts":"2026-11-21T07:23:13Z","us":%d,"leg":"client","peer":"c","dir":%q,"kind":%q,"method":%q,"name":%q,"id":%s,"msg":%s}`+"\n",
-			seq, seq*1000, dir, kind, m.Method, m.Params.Name, orNull(m.ID), msg)
-	}
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func orNull(id json.RawMessage) string {
-	if id == nil {
-		return "null"
-	}
-	return string(id)
-}
 
 // run runs toolman trace diff.
 func run(t *testing.T, args ...string) (out string, code int) {
@@ -159,7 +115,7 @@ func TestSessionsAreAlignedByCall(t *testing.T) {
 			"same tools/call ask\nchanged elicitation/create  params.message:\"which?\"/\"what?\"\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := result(t, tape(t, tt.a), tape(t, tt.b))
+			got := result(t, tape.Write(t, tt.a), tape.Write(t, tt.b))
 			if brief(got) != tt.want {
 				t.Errorf("got\n%swant\n%s", brief(got), tt.want)
 			}
@@ -174,7 +130,7 @@ func TestSessionsAreAlignedByCall(t *testing.T) {
 func TestOverlappingCallsDoNotMove(t *testing.T) {
 	const first, second = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}`
 	const answers = "\n< " + `{"jsonrpc":"2.0","id":2,"result":{}}` + "\n< " + `{"jsonrpc":"2.0","id":1,"result":{}}`
-	got := result(t, tape(t, "> "+first+"\n> "+second+answers), tape(t, "> "+second+"\n> "+first+answers))
+	got := result(t, tape.Write(t, "> "+first+"\n> "+second+answers), tape.Write(t, "> "+second+"\n> "+first+answers))
 	if !got.Equal || got.Same != 2 {
 		t.Errorf("got %s", brief(got))
 	}
@@ -203,7 +159,7 @@ func TestRules(t *testing.T) {
 		{"null is a value", reply(`{"x":null}`), reply(`{}`), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a, b := tape(t, tt.a), tape(t, tt.b)
+			a, b := tape.Write(t, tt.a), tape.Write(t, tt.b)
 			got := result(t, a, b)
 			var rules []string
 			for _, i := range got.Ignored {
@@ -225,8 +181,8 @@ func reply(result string) string {
 }
 
 func TestIgnoredPaths(t *testing.T) {
-	a := tape(t, reply(`{"tools":[{"name":"a","description":"1"},{"name":"b","description":"1"}],"a.b":{"deep":[{"etag":1}]}}`))
-	b := tape(t, reply(`{"tools":[{"name":"a","description":"2"},{"name":"b","description":"2"}],"a.b":{"deep":[{"etag":2}]}}`))
+	a := tape.Write(t, reply(`{"tools":[{"name":"a","description":"1"},{"name":"b","description":"1"}],"a.b":{"deep":[{"etag":1}]}}`))
+	b := tape.Write(t, reply(`{"tools":[{"name":"a","description":"2"},{"name":"b","description":"2"}],"a.b":{"deep":[{"etag":2}]}}`))
 	const all = 3
 	for path, left := range map[string]int{
 		"result":                        0,
@@ -264,8 +220,8 @@ func TestIgnoredPaths(t *testing.T) {
 }
 
 func TestTextOfADiff(t *testing.T) {
-	a := tape(t, "= first\n"+call(1, "read", "{}", strings.Repeat("x", 300)+"old\x1b[31m")+"= second\n"+call(1, "read", "{}", "x"))
-	b := tape(t, call(1, "read", "{}", strings.Repeat("x", 300)+"new")+call(2, "list", "{}", "y"))
+	a := tape.Write(t, "= first\n"+call(1, "read", "{}", strings.Repeat("x", 300)+"old\x1b[31m")+"= second\n"+call(1, "read", "{}", "x"))
+	b := tape.Write(t, call(1, "read", "{}", strings.Repeat("x", 300)+"new")+call(2, "list", "{}", "y"))
 	out, code := run(t, a, b, "--run", "first,1")
 	for _, want := range []string{"trace.jsonl, run 1 (first)", "~ tools/call read  A:1 B:0", "    result.content[0].text\n", "  - …", `old\u001b[31m`, "  + …",
 		"+ tools/call list  B:2 ok", "1 changed, 1 only in B"} {

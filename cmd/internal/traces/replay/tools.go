@@ -1,0 +1,93 @@
+package replay
+
+import (
+	"encoding/json"
+	"maps"
+
+	"toolman/cmd/internal/traces/recording"
+	"toolman/mcpwire"
+)
+
+// mostPages is how many pages of a list are read.
+const mostPages = 100
+
+// tools know which tools only read.
+type tools struct {
+	recorded map[string]bool // as the recording says
+	now      map[string]bool // as the new server says; nil: it was not asked
+}
+
+// learn reads a list of the new server.
+func (t *tools) learn(result json.RawMessage) (next json.RawMessage) {
+	if t.now == nil {
+		t.now = make(map[string]bool)
+	}
+	found, next := readOnly(result)
+	maps.Copy(t.now, found)
+	return next
+}
+
+// readOnly reads a page of a list of tools: whether each only reads.
+func readOnly(result json.RawMessage) (found map[string]bool, next json.RawMessage) {
+	var page struct {
+		Tools []struct {
+			Name        string
+			Annotations struct{ ReadOnlyHint bool }
+		}
+		NextCursor json.RawMessage
+	}
+	json.Unmarshal(result, &page) // what is not there does not only read
+	found = make(map[string]bool)
+	for _, t := range page.Tools {
+		found[t.Name] = t.Annotations.ReadOnlyHint
+	}
+	return found, page.NextCursor
+}
+
+func recordedTools(s *recording.Session) map[string]bool {
+	all := make(map[string]bool)
+	for _, c := range s.Calls {
+		if c.FromClient() && c.Request.Method == string(mcpwire.ToolsList) && c.Response != nil {
+			found, _ := readOnly(c.Response.Result)
+			maps.Copy(all, found)
+		}
+	}
+	return all
+}
+
+// mayCall says why a tool is not called, or "".
+func (p *player) mayCall(c *recording.Call) string {
+	if p.options.Yes {
+		return ""
+	}
+	var params struct{ Name string }
+	json.Unmarshal(c.Request.Params, &params) // a call without a name is of no tool
+	if _, known := p.tools.now[params.Name]; !known && p.ended == "" {
+		p.list(c)
+	}
+	only, known := p.tools.now[params.Name]
+	if !known {
+		only = p.tools.recorded[params.Name]
+	}
+	if only {
+		return ""
+	}
+	return "the tool is not read-only; --yes calls it"
+}
+
+// list asks the new server for its tools, in the form of the call that needs it.
+func (p *player) list(c *recording.Call) {
+	meta := recording.MetaOf(c.Request.Params)
+	delete(meta, "progressToken")
+	params := map[string]json.RawMessage{}
+	if meta[mcpwire.KeyVersion] != nil {
+		params["_meta"] = object(meta)
+	}
+	for range mostPages {
+		next := p.tools.learn(p.own(string(mcpwire.ToolsList), object(params)))
+		if next == nil || string(next) == "null" {
+			return
+		}
+		params["cursor"] = next
+	}
+}
