@@ -56,6 +56,7 @@ type Record struct {
 	Count uint64 `json:"count"` // of a drop event: lost lines
 
 	Session *Session `json:"-"` // of a session line
+	Run     string   `json:"-"` // the run of the last session line
 	Line    []byte   `json:"-"` // the whole line as read, without its end
 }
 
@@ -113,6 +114,7 @@ func Read(r io.Reader) iter.Seq2[*Record, error] { return read(r, MaxLine) }
 func read(r io.Reader, limit int) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
+		run := ""
 		for n := 1; ; n++ {
 			line, err := readLine(in, limit)
 			switch {
@@ -126,7 +128,14 @@ func read(r io.Reader, limit int) iter.Seq2[*Record, error] {
 				return
 			}
 			if len(bytes.TrimSpace(line)) > 0 {
-				if !yield(parse(line, n, err == io.EOF)) {
+				rec, failed := parse(line, n, err == io.EOF)
+				if failed == nil {
+					if rec.Session != nil {
+						run = rec.Session.Run
+					}
+					rec.Run = run
+				}
+				if !yield(rec, failed) {
 					return
 				}
 			}

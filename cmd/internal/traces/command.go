@@ -25,13 +25,18 @@ toolman. Notifications, events, stray output and the servers' stderr come betwee
 Filters choose what is printed; all of them must match:
 
   tool:NAME peer:NAME method:NAME    a part of the name, or a pattern with *
+  event:NAME run:NAME                the same for the names of events and runs
   status:WORD                        ok, error (of any kind), pending, rpc_error, tool_error,
                                      cancelled, timeout, gone, late, orphan, local, or a code
-  dur:>50ms                          also < >= <=
-  call:c41                           one call; with --frames, all its frames
+  dur:>50ms size:>10KB               also < >= <=
+  call:c41 id:7                      one call, with --frames all its frames; a JSON-RPC ID
+  kind:WORD leg:WORD dir:WORD        request, response, notification, invalid, event, call;
+                                     client, upstream; in, out (of toolman)
+  is:WORD                            refused, redacted, truncated, rewritten, late, held, fault
   WORD or text:WORD                  in the messages
   !FILTER                            what does not match
 
+A call matches kind, leg, dir and is if one of its frames does.
 With --frames every frame is filtered, and printed, by itself: > is into toolman, < out of it.`
 
 const example = `  toolman trace trace.jsonl                       every call

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +12,7 @@ import (
 	"toolman/jsonrpc/trace"
 )
 
-// A Filter selects what is printed. The zero value selects everything.
+// A Filter selects calls, frames and events. The zero value selects everything.
 type Filter struct {
 	conditions []condition
 	texts      [][]byte // of the text conditions, in lower case
@@ -25,16 +24,6 @@ func (f *Filter) Texts() int { return len(f.texts) }
 type condition struct {
 	not   bool
 	match func(*Subject) bool
-}
-
-// A Subject is what a filter is applied to: a call, a frame or an event.
-type Subject struct {
-	Peers, Methods, Names []string
-	Call, Status          string
-	Code                  int
-	Failed                bool
-	Dur                   time.Duration // 0: unknown
-	Texts                 []bool        // which of the filter's texts it holds: what Find returns
 }
 
 // Parse parses filters, one in each argument.
@@ -79,6 +68,17 @@ func (f *Filter) matcher(key, value string) (func(*Subject) bool, error) {
 		return func(s *Subject) bool { return anyLike(s.Methods, value) }, nil
 	case "call":
 		return func(s *Subject) bool { return s.Call != "" && s.Call == "c"+strings.TrimPrefix(value, "c") }, nil
+	case "event":
+		return func(s *Subject) bool { return anyLike(s.Events, value) }, nil
+	case "run":
+		return func(s *Subject) bool { return anyLike([]string{s.Run}, value) }, nil
+	case "id":
+		quoted := strconv.Quote(value)
+		return func(s *Subject) bool { return slices.Contains(s.IDs, value) || slices.Contains(s.IDs, quoted) }, nil
+	case "kind", "dir", "leg", "is":
+		return trait(key, value)
+	case "size":
+		return size(value)
 	case "status":
 		return status(value)
 	case "dur":
@@ -106,20 +106,48 @@ func status(value string) (func(*Subject) bool, error) {
 	return nil, errors.New("there is no such status")
 }
 
+func trait(key, value string) (func(*Subject) bool, error) {
+	var words []string
+	for _, known := range traitWords[key] {
+		if strings.EqualFold(known.word, value) {
+			return func(s *Subject) bool { return s.Traits&known.trait != 0 }, nil
+		}
+		words = append(words, known.word)
+	}
+	return nil, fmt.Errorf("%s: is one of %s", key, strings.Join(words, ", "))
+}
+
 func dur(value string) (func(*Subject) bool, error) {
 	number := strings.TrimLeft(value, "<>=")
 	limit, err := time.ParseDuration(number)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a duration; write for example dur:>50ms", number)
 	}
-	holds := map[string]func(d time.Duration) bool{
-		">": func(d time.Duration) bool { return d > limit }, ">=": func(d time.Duration) bool { return d >= limit },
-		"<": func(d time.Duration) bool { return d < limit }, "<=": func(d time.Duration) bool { return d <= limit },
-	}[strings.TrimSuffix(value, number)]
+	return bound(strings.TrimSuffix(value, number), int64(limit), func(s *Subject) int64 { return int64(s.Dur) })
+}
+
+func size(value string) (func(*Subject) bool, error) {
+	number := strings.TrimLeft(value, "<>=")
+	lower := strings.ToLower(number)
+	digits := strings.TrimRight(lower, "bkm")
+	unit := map[string]int64{"": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6}[lower[len(digits):]]
+	limit, err := strconv.ParseUint(digits, 10, 30)
+	if err != nil || unit == 0 || len(digits) > 9 {
+		return nil, fmt.Errorf("%q is not a size; write for example size:>10KB", number)
+	}
+	return bound(strings.TrimSuffix(value, number), int64(limit)*unit, func(s *Subject) int64 { return int64(s.Bytes) })
+}
+
+// bound returns what compares a number of the subject, if it is known, with a limit.
+func bound(operator string, limit int64, of func(*Subject) int64) (func(*Subject) bool, error) {
+	holds := map[string]func(n int64) bool{
+		">": func(n int64) bool { return n > limit }, ">=": func(n int64) bool { return n >= limit },
+		"<": func(n int64) bool { return n < limit }, "<=": func(n int64) bool { return n <= limit },
+	}[operator]
 	if holds == nil {
 		return nil, errors.New("it needs one of > >= < <=")
 	}
-	return func(s *Subject) bool { return s.Dur > 0 && holds(s.Dur) }, nil
+	return func(s *Subject) bool { n := of(s); return n > 0 && holds(n) }, nil
 }
 
 // anyLike reports whether one of the names contains the pattern, or matches it if it has a *.
@@ -151,27 +179,4 @@ func (f *Filter) Match(s *Subject) bool {
 		}
 	}
 	return true
-}
-
-// Find reports which of the texts are in r.
-func (f *Filter) Find(r *trace.Record) []bool {
-	if len(f.texts) == 0 {
-		return nil
-	}
-	said := bytes.ToLower(slices.Concat(r.Payload(), []byte("\n"+r.Method+"\n"+r.Name+"\n"+r.Peer+"\n"+r.Event)))
-	found := make([]bool, len(f.texts))
-	for i, text := range f.texts {
-		found[i] = bytes.Contains(said, text)
-	}
-	return found
-}
-
-// SubjectOf returns a frame or an event as a subject.
-func (f *Filter) SubjectOf(r *trace.Record) *Subject {
-	return &Subject{
-		Peers: []string{r.Peer, string(r.Leg)}, Methods: []string{r.Method}, Names: []string{r.Name},
-		Call: r.Call, Status: r.Status, Code: r.Code, Failed: trace.IsFailure(r.Status) || r.Kind == trace.Invalid,
-		Dur:   time.Duration(cmp.Or(r.TotalUS, r.LegUS)) * time.Microsecond,
-		Texts: f.Find(r),
-	}
 }

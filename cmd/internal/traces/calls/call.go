@@ -50,6 +50,8 @@ type Call struct {
 	tapped   string          // the server, if the trace is of a tap
 	reported bool            // done has got it
 	texts    []bool          // which of the filter's texts it holds
+	traits   filter.Traits
+	ids      []string // of its requests
 }
 
 // JSON returns the call with its frames as a line of JSON.
@@ -117,6 +119,7 @@ func (a *Assembler) Take(r *trace.Record) *Call {
 			a.tapped = r.Session.Tap
 		}
 	case r.Type != trace.TypeFrame:
+		a.attach(r)
 		a.endGone(r)
 	default:
 		c, over := a.add(r)
@@ -240,8 +243,19 @@ func (a *Assembler) count(c *Call, r *trace.Record) {
 	if a.keep {
 		c.Records = append(c.Records, r)
 	}
+	c.traits |= filter.TraitsOf(r)
+	if r.Kind == trace.Request {
+		c.ids = append(c.ids, string(r.ID))
+	}
 	for i, found := range a.filter.Find(r) {
 		c.texts[i] = c.texts[i] || found
+	}
+}
+
+// attach adds the traits of an event to its call: that it was held, for example.
+func (a *Assembler) attach(r *trace.Record) {
+	if c := a.open[r.Call]; c != nil && r.Call != "" {
+		c.traits |= filter.TraitsOf(r) &^ filter.TraitsOf(&trace.Record{Type: trace.TypeEvent})
 	}
 }
 
@@ -305,10 +319,15 @@ func (c *Call) subject() *filter.Subject {
 	if c.ByToolman() {
 		peers = append(peers, Toolman)
 	}
+	traits := c.traits | filter.Call
+	if c.Late() {
+		traits = traits.Late()
+	}
 	return &filter.Subject{
 		Peers: peers, Methods: []string{c.First.Method}, Names: []string{c.First.Name, c.Target},
+		IDs: c.ids, Traits: traits, Run: c.First.Run,
 		Call: c.First.Call, Status: c.Status, Code: c.Code, Failed: c.Failed(),
-		Dur:   time.Duration(c.TotalUS) * time.Microsecond,
+		Bytes: c.In + c.Out, Dur: time.Duration(c.TotalUS) * time.Microsecond,
 		Texts: c.texts,
 	}
 }
