@@ -107,12 +107,9 @@ func status(value string) (func(*Subject) bool, error) {
 }
 
 func trait(key, value string) (func(*Subject) bool, error) {
-	var words []string
-	for _, known := range traitWords[key] {
-		if strings.EqualFold(known.word, value) {
-			return func(s *Subject) bool { return s.Traits&known.trait != 0 }, nil
-		}
-		words = append(words, known.word)
+	words, traits := wordsOf(key)
+	if i := slices.Index(words, strings.ToLower(value)); i >= 0 {
+		return func(s *Subject) bool { return s.Traits&traits[i] != 0 }, nil
 	}
 	return nil, fmt.Errorf("%s: is one of %s", key, strings.Join(words, ", "))
 }

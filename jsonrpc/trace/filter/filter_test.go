@@ -70,10 +70,11 @@ type subjectCase struct {
 func (c *subjectCase) subject(f *Filter) *Subject {
 	s := &Subject{Peers: c.Peers, Methods: c.Methods, Names: c.Names, IDs: c.IDs, Events: c.Events, Call: c.Call, Run: c.Run,
 		Status: c.Status, Code: c.Code, Failed: c.Failed, Bytes: c.Bytes, Dur: time.Duration(c.Dur) * time.Microsecond}
-	for _, words := range traitWords {
-		for _, w := range words {
-			if slices.Contains(c.Traits, w.word) {
-				s.Traits |= w.trait
+	for _, key := range []string{"kind", "dir", "leg", "is"} {
+		words, traits := wordsOf(key)
+		for i, word := range words {
+			if slices.Contains(c.Traits, word) {
+				s.Traits |= traits[i]
 			}
 		}
 	}

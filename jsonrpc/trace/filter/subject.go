@@ -48,17 +48,19 @@ const (
 	late
 )
 
-// traitWords are the words for the traits, by the filter that has them.
-var traitWords = map[string][]struct {
-	word  string
-	trait Traits
-}{
-	"kind": {{"call", Call}, {"request", request}, {"response", response}, {"notification", notification},
-		{"invalid", invalid}, {"event", event}, {"session", session}},
-	"dir": {{"in", in}, {"out", out}},
-	"leg": {{"client", client}, {"upstream", upstream}},
-	"is": {{"held", held}, {"fault", fault}, {"redacted", redacted}, {"truncated", truncated},
-		{"rewritten", rewritten}, {"refused", refused}, {"late", late}},
+// wordsOf returns the words of a filter for traits, with the trait at the same place.
+func wordsOf(key string) ([]string, []Traits) {
+	switch key {
+	case "kind":
+		return []string{"call", "request", "response", "notification", "invalid", "event", "session"},
+			[]Traits{Call, request, response, notification, invalid, event, session}
+	case "dir":
+		return []string{"in", "out"}, []Traits{in, out}
+	case "leg":
+		return []string{"client", "upstream"}, []Traits{client, upstream}
+	}
+	return []string{"held", "fault", "redacted", "truncated", "rewritten", "refused", "late"},
+		[]Traits{held, fault, redacted, truncated, rewritten, refused, late}
 }
 
 // TraitsOf returns the traits of a frame or event.

@@ -1,0 +1,96 @@
+// One file of the page: its table, its calls, and what changed since somebody last looked.
+
+import { Assembler, type Call } from "./calls.ts";
+import { EVENT, FRAME, IN, NOTIFICATION, RESPONSE, SESSION, Table, CLIENT } from "./table.ts";
+
+export type State = "file" | "loading" | "live" | "retry" | "ended";
+
+/** What a breakpoint or fault did to a message, as bits of Call.held. */
+export const HELD = 1, FAULT = 2;
+
+export class Trace {
+  readonly id: string;
+  name: string;
+  state: State = "loading";
+  debug = false;
+  table = new Table();
+  dirty = new Set<number>(); // calls that changed
+  #assembler: Assembler;
+
+  constructor(id: string, name: string) {
+    this.id = id;
+    this.name = name;
+    this.#assembler = new Assembler(this.table, (c) => this.dirty.add(c.index));
+  }
+
+  get calls(): readonly Call[] {
+    return this.#assembler.calls;
+  }
+
+  /** Takes lines of the file, in order. */
+  add(lines: string): void {
+    const t = this.table;
+    const from = t.length;
+    t.add(lines);
+    for (let row = from; row < t.length; row++) {
+      const c = this.#assembler.take(row);
+      if (c) this.dirty.add(c.index);
+      else if (t.is(row, EVENT)) this.#event(row);
+    }
+  }
+
+  /** Forgets everything: the file was replaced. */
+  reset(): void {
+    this.table = new Table();
+    this.dirty = new Set();
+    this.#assembler = new Assembler(this.table, (c) => this.dirty.add(c.index));
+  }
+
+  callOf(row: number): Call | undefined {
+    const n = this.table.col.callOf[row] ?? -1;
+    return n < 0 ? undefined : this.calls[n];
+  }
+
+  /** Attaches the events of breakpoints to their call. */
+  #event(row: number): void {
+    const t = this.table;
+    const bit = heldBits[t.text(row, "event")];
+    if (bit === undefined) return;
+    const call = t.text(row, "call");
+    for (let i = this.calls.length - 1; i >= 0 && call; i--) {
+      const c = this.calls[i];
+      if (c && t.text(c.first, "call") === call) {
+        c.held |= bit;
+        this.dirty.add(i);
+        return;
+      }
+    }
+  }
+}
+
+const heldBits: Record<string, number> = { held: HELD, released: HELD, fault: HELD | FAULT };
+
+/** Reports whether a row stands by itself in the table of calls. */
+export function isSingle(t: Table, row: number): boolean {
+  if (t.is(row, SESSION | EVENT)) return true;
+  return (t.col.callOf[row] ?? -1) < 0 && t.is(row, FRAME);
+}
+
+/** Returns who sent a row, and to whom. */
+export function ends(t: Table, row: number, self: string): { from: string; to: string } {
+  const peer = t.text(row, "peer") || (t.is(row, CLIENT) ? "client" : self);
+  if (!t.is(row, FRAME)) return { from: peer, to: "" };
+  return t.is(row, IN) ? { from: peer, to: self } : { from: self, to: peer };
+}
+
+/**
+ * Finds the row of the request that a response without a call or a cancellation of the client is
+ * about, looking backwards.
+ */
+export function requestOf(t: Table, row: number, id: number, dir: number): number {
+  const leg = t.is(row, CLIENT);
+  for (let r = row - 1; r >= 0 && t.col.run[r] === t.col.run[row]; r--) {
+    if (t.col.id[r] === id && t.is(r, dir) && t.is(r, CLIENT) === leg && t.col.peer[r] === t.col.peer[row] && !t.is(r, RESPONSE | NOTIFICATION)) return r;
+  }
+  return -1;
+}
