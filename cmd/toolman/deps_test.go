@@ -66,8 +66,8 @@ cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/ref
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
-cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/redact spawn
-cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire router/tracing
+cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/redact mcpwire/httpclient spawn
+cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter

@@ -24,36 +24,52 @@ The server runs as it would without: every byte of standard input, output and er
 unchanged and at once, signals too, and tap ends with the server, as the server did. tap itself
 writes nothing there.
 
+With --http, tap listens at an address and passes all requests on to the origin of URL, as they
+are. Let the client use that address in place of the server's.
+
 Without --trace, each run writes a trace of its own, which toolman trace list lists.`
 
 const example = `  toolman tap -- npx -y @modelcontextprotocol/server-everything
+  toolman tap --http https://example.com/mcp --listen 127.0.0.1:8931
   toolman trace --last -f                         follow it, in another terminal`
 
 const traceQueue = 32 << 20 // bytes of the trace that may wait for a slow disk
 
 // A command is the flags of tap.
 type command struct {
-	trace    string
-	traceMax int
+	trace          string
+	traceMax       int
+	target, listen string // over HTTP
 }
 
 // New returns the command tap.
 func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use:     "tap [flags] -- COMMAND [argument]...",
+		Use:     "tap [flags] (-- COMMAND [argument]... | --http URL)",
 		Short:   "Trace what passes between a client and one server",
 		Long:    help,
 		Example: example,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || args[0] == "" {
+			switch {
+			case c.target != "" && len(args) > 0:
+				return cli.Usage(errors.New("tap takes a command or --http, not both"), "the command of a server that is reached over HTTP runs by itself")
+			case c.target != "":
+			case len(args) == 0 || args[0] == "":
 				return cli.Usage(errors.New("tap needs the command of a server"), "toolman tap -- npx -y @modelcontextprotocol/server-everything")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return c.stdio(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.target != "" {
+				return c.http(cmd.Context(), cmd.ErrOrStderr())
+			}
+			return c.stdio(args)
+		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is its own
+	cmd.Flags().StringVar(&c.target, "http", "", "tap the server at this `URL` instead")
+	cmd.Flags().StringVar(&c.listen, "listen", "127.0.0.1:0", "with --http: the `address` for clients; 0 is a free port")
 	cmd.Flags().StringVar(&c.trace, "trace", "", "append every message to `file` as JSON lines (also TOOLMAN_TRACE; default: auto, a file that toolman trace list lists)")
 	cmd.Flags().IntVar(&c.traceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
 	return cmd

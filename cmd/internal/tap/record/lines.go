@@ -18,7 +18,14 @@ type line struct {
 // whole reports whether head is the whole line.
 func (l *line) whole() bool { return l.size == len(l.head) }
 
-// A splitter splits a stream into lines with limited memory. The zero value is ready for use.
+// A framer finds the lines of a stream, or what takes their place, with limited memory.
+type framer interface {
+	write(p []byte, found func(*line)) // the next bytes of the stream
+	end(found func(*line))             // the stream has ended
+	gap()                              // bytes of the stream are missing here
+}
+
+// A splitter splits a stream into lines. The zero value is ready for use.
 type splitter struct {
 	head []byte
 	tail []byte // the end of what follows head

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -53,9 +52,10 @@ func (r *Recorder) Event(event, text string) {
 	r.Do(func(at time.Time) { r.w.Event(trace.Event{Event: event, Peer: r.server, Text: text, At: at}) })
 }
 
-// Do calls do after all that was queued before it, with the time of this call.
-func (r *Recorder) Do(do func(at time.Time)) {
-	r.queue.Put(piece{at: time.Now(), do: do}, pieceBytes)
+// Do calls do after all that was queued before it, with the time of this call. It returns false if
+// there is no room in the queue.
+func (r *Recorder) Do(do func(at time.Time)) bool {
+	return r.queue.Put(piece{at: time.Now(), do: do}, pieceBytes)
 }
 
 // take takes a piece from the queue.
@@ -72,52 +72,4 @@ func (r *Recorder) take(dst []byte, e *asyncwriter.Entry[piece]) []byte {
 		p.stream.take(p.at, p.data)
 	}
 	return dst
-}
-
-// A Stream is one direction of a connection, or the server's standard error. Its methods are for
-// one goroutine, and never wait.
-type Stream struct {
-	r    *Recorder
-	lost bool // the last piece had no room in the queue
-
-	// owned by the queue's goroutine
-	lines splitter
-	line  func(at time.Time, l *line)
-}
-
-// Messages returns a stream of messages on lines.
-func (c *Conn) Messages(dir trace.Dir) *Stream {
-	return &Stream{r: c.r, line: func(at time.Time, l *line) { c.message(dir, at, l) }}
-}
-
-// Stderr returns the stream of the server's standard error.
-func (r *Recorder) Stderr() *Stream {
-	return &Stream{r: r, line: func(at time.Time, l *line) {
-		r.text(trace.EventStderr, at, bytes.TrimSuffix(l.head, []byte{'\r'}), !l.whole())
-	}}
-}
-
-// text traces a line that is no message, or the start of one.
-func (r *Recorder) text(event string, at time.Time, text []byte, cut bool) {
-	kept := text[:min(len(text), maxText)]
-	r.w.Event(trace.Event{Event: event, Peer: r.server, Text: string(kept), Cut: cut || len(kept) < len(text), At: at})
-}
-
-// Put queues the next bytes of the stream. It copies them.
-func (s *Stream) Put(p []byte) {
-	if s.lost { // the start of a line is missing
-		s.lost = !s.r.queue.Put(piece{at: time.Now(), do: func(time.Time) { s.lines.gap() }}, pieceBytes)
-	}
-	if s.lost || !s.r.queue.Put(piece{stream: s, at: time.Now(), data: p}, pieceBytes+len(p)) {
-		s.lost = true
-	}
-}
-
-// End says that the stream has ended.
-func (s *Stream) End() {
-	s.r.Do(func(at time.Time) { s.lines.end(func(l *line) { s.line(at, l) }) })
-}
-
-func (s *Stream) take(at time.Time, p []byte) {
-	s.lines.write(p, func(l *line) { s.line(at, l) })
 }
