@@ -12,6 +12,8 @@
 //	{"v":1,"seq":1,"t":"frame", "leg","peer","dir","kind","method","name","id","call","status","code",
 //	        "leg_us","total_us","own_us","rewrote","verdict","rule","bytes","trunc","redacted","msg" or "text"(,"raw")}
 //	{"v":1,"seq":2,"t":"event", "peer","call","event","count","trunc","text","redacted"}
+//	{"v":1,"seq":3,"t":"event", "peer","call","event":"held","leg","dir","kind","method","name","id",
+//	        "hold","done","held_us","msg","text","redacted"}
 //
 // Fields without a value are omitted. "msg" is the frame itself, byte for byte, except that a line
 // break between two tokens becomes a space. A frame that is not JSON, not UTF-8 or longer than the
@@ -23,6 +25,14 @@
 // between the client and the server, "in" those of the client, "out" those of the server. The times
 // of calls are in "total_us". The event "exit" says how the server has ended, "http" what is not in
 // messages over HTTP.
+//
+// With --debug, "debug" of the session line is the path of the socket, and there are events of
+// messages that the user or a rule has chosen. "held" says that the message with the number "hold"
+// waits, and "released" that it waits no longer, after "held_us". "fault" says what a rule has done.
+// "done" is passed, edited, answered, dropped, delayed, cancelled or disconnected. "leg", "peer" and
+// "id" are those of the message, whose frame follows when it goes on. "msg" is the message as it came
+// if another goes on in its place. A message that toolman answers or drops is a frame, too, which
+// ends there.
 //
 // # Redaction
 //

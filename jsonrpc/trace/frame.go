@@ -68,6 +68,22 @@ const (
 	EventSettle   = "settle"
 	EventDrop     = "drop" // lines of this trace were lost
 	EventShutdown = "shutdown"
+
+	// The events of --debug. Each has a Debugged.
+	EventHeld     = "held"     // a message waits for the user
+	EventReleased = "released" // a message no longer waits
+	EventFault    = "fault"    // a rule has done something to a message
+)
+
+// What was done to a message that waited, or that a rule has chosen.
+const (
+	DonePassed       = "passed" // as it came
+	DoneEdited       = "edited" // and then passed on
+	DoneAnswered     = "answered"
+	DoneDropped      = "dropped"
+	DoneDelayed      = "delayed" // it waits for some time
+	DoneCancelled    = "cancelled"
+	DoneDisconnected = "disconnected"
 )
 
 // A Frame describes one frame on one leg. The byte slices are borrowed for the call of Writer.Frame
@@ -104,6 +120,23 @@ type Event struct {
 	Call  uint64 // the call of the event; 0: none
 
 	At time.Time // when it happened; zero: now
+
+	Debugged *Debugged // of an event of --debug, else nil
+}
+
+// A Debugged is the message of an event of --debug. A frame with the same leg, peer and ID follows
+// in the trace, unless the message never goes on. The byte slices are borrowed for the call of
+// Writer.Event only.
+type Debugged struct {
+	Hold   uint64 // number of the message among those that waited; 0: it did not wait
+	Leg    Leg
+	Kind   Kind
+	Method string
+	Name   string        // of the item that it is about
+	ID     []byte        // the JSON token; nil: none
+	Done   string        // one of the Done values; "" in EventHeld
+	Held   time.Duration // how long it has waited
+	Msg    []byte        // the message as it came, where what goes on is another; nil: none
 }
 
 // A Session describes the process that writes a trace. It is the first line of the trace.

@@ -55,6 +55,11 @@ type Record struct {
 	Event string `json:"event"`
 	Count uint64 `json:"count"` // of a drop event: lost lines
 
+	// Of an event of --debug.
+	Hold   uint64 `json:"hold"`
+	Done   string `json:"done"`
+	HeldUS int64  `json:"held_us"`
+
 	Session *Session `json:"-"` // of a session line
 	Run     string   `json:"-"` // the run of the last session line
 	Line    []byte   `json:"-"` // the whole line as read, without its end

@@ -89,6 +89,9 @@ func (r *renderer) event(dst []byte, e *entry, lost uint64) []byte {
 	dst = call(dst, e.frame.Call)
 	dst = word(dst, "event", e.event)
 	dst = number(dst, "count", int64(lost))
+	if e.frame.Leg != "" {
+		dst = r.debugged(dst, e)
+	}
 	if e.text == "" {
 		return r.end(dst)
 	}
@@ -98,6 +101,28 @@ func (r *renderer) event(dst []byte, e *entry, lost uint64) []byte {
 		dst = append(dst, `,"trunc":true`...)
 	}
 	return r.end(r.text(dst, []byte(kept), cut))
+}
+
+// debugged appends the message of an event of --debug. If it is cut, it is not JSON, and left out:
+// "text" is the text of the event.
+func (r *renderer) debugged(dst []byte, e *entry) []byte {
+	f := &e.frame
+	dst = word(dst, "leg", string(f.Leg))
+	dst = word(dst, "dir", string(f.Dir))
+	dst = word(dst, "kind", string(f.Kind))
+	dst = r.name(dst, "method", f.Method)
+	dst = r.name(dst, "name", f.Name)
+	dst = r.id(dst, f.ID, e.idCut)
+	dst = number(dst, "hold", int64(e.hold))
+	dst = word(dst, "done", e.done)
+	dst = number(dst, "held_us", f.LegTime.Microseconds())
+	if e.size == 0 {
+		return dst
+	}
+	if len(f.Msg) < e.size || !jsonrpc.Valid(f.Msg) {
+		return append(dst, `,"trunc":true`...)
+	}
+	return r.verbatim(append(dst, `,"msg":`...), f.Msg, "msg")
 }
 
 func (r *renderer) frame(dst []byte, e *entry) []byte {

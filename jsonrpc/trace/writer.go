@@ -42,7 +42,9 @@ type entry struct {
 	event   string   // of an event
 	text    string   // of an event
 	cut     bool     // text is the start of a longer one
-	frame   Frame    // of an event: Peer and Call
+	frame   Frame    // of an event: Peer and Call, and what its Debugged has
+	hold    uint64   // of a Debugged
+	done    string   // of a Debugged
 	size    int      // of the whole frame
 	idCut   bool     // frame.ID is the start of a longer one
 	secrets *redact.Patterns
@@ -83,7 +85,17 @@ func (w *Writer) Event(e Event) {
 	if w == nil {
 		return
 	}
-	w.out.Put(entry{at: e.At, event: e.Event, text: e.Text, cut: e.Cut, frame: Frame{Peer: e.Peer, Call: e.Call}}, entryBytes+len(e.Text)+len(e.Peer))
+	line := entry{at: e.At, event: e.Event, text: e.Text, cut: e.Cut, frame: Frame{Peer: e.Peer, Call: e.Call}}
+	size := entryBytes + len(e.Text) + len(e.Peer)
+	if d := e.Debugged; d != nil {
+		line.hold, line.done, line.size = d.Hold, d.Done, len(d.Msg)
+		f := &line.frame
+		f.Leg, f.Dir, f.Kind, f.Method, f.Name, f.LegTime = d.Leg, In, d.Kind, d.Method, d.Name, d.Held
+		f.ID, line.idCut = d.ID[:min(len(d.ID), maxID)], len(d.ID) > maxID
+		f.Msg = d.Msg[:min(len(d.Msg), w.maxMsg)]
+		size += len(f.ID) + len(f.Msg) + len(f.Method) + len(f.Name)
+	}
+	w.out.Put(line, size)
 }
 
 // keep completes an entry. It uses the secrets of this moment: those of a session may be gone when
