@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/breakpoint"
 	"toolman/router/catalog"
 	"toolman/router/hook"
 	"toolman/router/policy"
@@ -43,24 +44,25 @@ type Options struct {
 	// CatalogBytes limits the description of toolman_activate; 0: no limit. metatool.CatalogAuto
 	// chooses the limit by client.
 	CatalogBytes int
-	URISeparator string         // between namespace and URI: "_" or "+"
-	Mode         view.Mode      // how clients learn of activated items
-	MetaTools    view.MetaTools // toolman's own tools; no item can have their names
-	Toolsets     []toolset.Set  // of tools.toml, sorted by name
-	Preloaded    []string       // names of those toolsets of Toolsets that active_toolsets names
-	Shelf        toolset.Shelf  // stores saved toolsets; nil: there are none
-	AllowStale   bool           // saved toolsets may use tools that have changed since
-	Equipped     *toolset.Set   // active when a session starts; nil: none
-	Hooks        *hook.Runner   // runs OnEquip and OnDrift; nil: nothing does
-	OnEquip      *hook.Command  // when a toolset is equipped; nil: none
-	OnDrift      *hook.Command  // when tools of a saved toolset are not what was saved; nil: none
-	AlwaysLoad   *bool          // whether tools ask clients not to defer them; nil: by client
-	ClientIdle   time.Duration  // how long the activations of a client without sessions stay; 0: one hour
-	Version      string         // of toolman
-	Trace        *trace.Writer  // nil: no trace
-	Audit        *audit.Writer  // nil: no audit log
-	Run          string         // name of this run in the audit log
-	Replica      string         // ID of this replica of a cluster; "": there is none
+	URISeparator string               // between namespace and URI: "_" or "+"
+	Mode         view.Mode            // how clients learn of activated items
+	MetaTools    view.MetaTools       // toolman's own tools; no item can have their names
+	Toolsets     []toolset.Set        // of tools.toml, sorted by name
+	Preloaded    []string             // names of those toolsets of Toolsets that active_toolsets names
+	Shelf        toolset.Shelf        // stores saved toolsets; nil: there are none
+	AllowStale   bool                 // saved toolsets may use tools that have changed since
+	Equipped     *toolset.Set         // active when a session starts; nil: none
+	Hooks        *hook.Runner         // runs OnEquip and OnDrift; nil: nothing does
+	OnEquip      *hook.Command        // when a toolset is equipped; nil: none
+	OnDrift      *hook.Command        // when tools of a saved toolset are not what was saved; nil: none
+	AlwaysLoad   *bool                // whether tools ask clients not to defer them; nil: by client
+	ClientIdle   time.Duration        // how long the activations of a client without sessions stay; 0: one hour
+	Version      string               // of toolman
+	Trace        *trace.Writer        // nil: no trace
+	Audit        *audit.Writer        // nil: no audit log
+	Debug        *breakpoint.Debugger // stops messages; nil: nothing does
+	Run          string               // name of this run in the audit log
+	Replica      string               // ID of this replica of a cluster; "": there is none
 	// Signalled is done when a signal asks toolman to end. Servers then have less time to end. It
 	// may be nil.
 	Signalled context.Context

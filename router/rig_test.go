@@ -75,7 +75,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	g.client = &link{t: t, traced: from.trace != nil}
 	from.who.Sole = true
 	g.s = g.r.NewSession(g.client, from.who)
-	g.client.handler = g.s
+	g.client.handler = g.s.Entry()
 	g.r.startup.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.all() {
 		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
+	"toolman/router/breakpoint"
 	"toolman/router/builtin"
 	"toolman/router/cache"
 	"toolman/router/client"
@@ -73,7 +74,8 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
-	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Results: cache.NewStore(), Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: upstream.NewClientHello()}
+	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Results: cache.NewStore(), Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: upstream.NewClientHello(),
+		Gate: serverGates(o.Debug, r.trace)}
 	r.setOptions(&o)
 	var upstreams []*upstream.Upstream
 	r.enableTiming(o.Servers)
@@ -87,6 +89,10 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 		Builtin: &builtin.Settings{Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf, Host: adapter{r}},
 		Signer:  input.NewSigner(o.Replica), Pool: &r.pool, Host: adapter{r},
 		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
+	if o.Debug != nil {
+		r.sessions.gates = &clientGates{debugger: o.Debug, all: map[*session.Session]*breakpoint.Gate{}}
+		r.sessionEnv.Gate = r.sessions.gates.of
+	}
 	r.clients.Idle = o.ClientIdle
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
@@ -201,6 +207,7 @@ func (r *Router) Refreshing() bool {
 
 // Close ends all servers concurrently and returns when they are gone. Start must have been called.
 func (r *Router) Close() {
+	r.Debug.Close()
 	r.trace.Event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
 		s.Shutdown()

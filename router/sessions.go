@@ -28,6 +28,7 @@ func (r *Router) NewSession(out peer.Sender, info client.Info) *session.Session 
 	if k, ok := clientstate.KeyOf(&s.Info); ok {
 		s.Share(&r.clients, k)
 	}
+	r.sessions.gates.add(s)
 	s.Label = r.sessions.add(s, r.Run)
 	if info.Sole {
 		for _, u := range r.all() {
@@ -51,6 +52,8 @@ func (r *Router) Sessions() int { return r.sessions.count() }
 
 // sessions are the open sessions of a router.
 type sessions struct {
+	gates *clientGates // nil without --debug
+
 	mu    sync.Mutex
 	all   map[*session.Session]bool // guarded by mu
 	total int                       // guarded by mu: number of sessions so far
@@ -78,6 +81,7 @@ func (x *sessions) remove(s *session.Session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.all, s)
+	x.gates.remove(s)
 }
 
 func (x *sessions) count() int {

@@ -155,7 +155,7 @@ func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func())
 		x.calls.Add(1)
 	}
 	deliver()
-	if calls[0].method == mcpwire.Initialize && s.negotiated() != "" {
+	if calls[0].method == mcpwire.Initialize && (s.negotiated() != "" || x.o.LateAnswers) {
 		x.w.Header().Set(httpheader.Session, s.id)
 	}
 	o := x.respond(s, to, listens)

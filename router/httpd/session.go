@@ -111,6 +111,9 @@ type record struct {
 	Session  json.RawMessage `json:"session"`            // of the router
 }
 
+// Disconnect begins to end the session: its requests end without answers.
+func (s *session) Disconnect() { go s.End(nil) }
+
 // record is presence.Front.Record.
 func (s *session) record() []byte {
 	text, _ := json.Marshal(record{s.negotiated(), s.Router.Record()})

@@ -286,6 +286,9 @@ func (s *Session) Abandon() {
 // End ends a session while the router continues: the client has ended it or has timed out. Pending
 // requests are cancelled without an answer.
 func (s *Session) End() {
+	if s.env.Gate != nil {
+		s.env.Gate(s).Close()
+	}
 	s.Closed(io.EOF)
 	s.env.Host.Ended(s)
 	var out peer.Outgoing

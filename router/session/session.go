@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/apps"
+	"toolman/router/breakpoint"
 	"toolman/router/builtin"
 	"toolman/router/catalog"
 	"toolman/router/client"
@@ -65,6 +66,7 @@ type Env struct {
 	Signer  *input.Signer
 	Pool    *pool.Pool
 	Host    sessionHost
+	Gate    func(*Session) *breakpoint.Gate // returns what a session's messages come through; nil: there is nothing
 }
 
 // A sessionHost is what sessions need of their router.
@@ -102,6 +104,15 @@ func New(env *Env, out peer.Sender, info client.Info, p *policy.Policy, servers 
 	return s
 }
 
+// Entry returns the handler for the client's messages: the Gate before the session, or the session
+// itself.
+func (s *Session) Entry() peer.Handler {
+	if s.env.Gate != nil {
+		return s.env.Gate(s)
+	}
+	return s
+}
+
 // Message implements peer.Handler.
 func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.Mu.Lock()
@@ -119,6 +130,10 @@ func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 // Call is Message for a tools/call of a tool that FindTool has found. Call looks up the tool again
 // only if the session's view has changed since.
 func (s *Session) Call(m *jsonrpc.Message, t *client.FoundTool, out *peer.Outgoing) {
+	if s.env.Gate != nil {
+		s.env.Gate(s).Message(m, out)
+		return
+	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.beginLocked(m, t, out)
@@ -252,7 +267,7 @@ func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
 			s.refuseBad(&m, err, out)
 		} else {
-			s.Message(&m, out)
+			s.Entry().Message(&m, out)
 		}
 	}
 	return true

@@ -53,6 +53,7 @@ type Env struct {
 	FirstClient  *ClientHello
 	starts       counter // connections made, by the name of the server
 	Router       Router
+	Gate         func(*Upstream) peer.Handler // makes what stands before an upstream; nil: nothing does
 }
 
 // A Router is what upstreams need of the router.

@@ -82,9 +82,20 @@ func (u *Upstream) launch(reaper *spawn.Reaper) error {
 		return dial.ErrEnding
 	}
 	u.env.Trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
-	conn.Start(u, u.lifecycle.ended)
+	conn.Start(u.entry(), u.lifecycle.ended)
 	return nil
 }
+
+// entry returns the handler for what the server sends.
+func (u *Upstream) entry() peer.Handler {
+	if u.transport.gate != nil {
+		return u.transport.gate
+	}
+	return u
+}
+
+// Disconnect begins to end the connection, as if the server had done so. It does not wait.
+func (u *Upstream) Disconnect(why string) { go u.fail(why) }
 
 // connect makes a connection to the server. It starts the server if the connection is to a process.
 func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
@@ -106,6 +117,9 @@ func (u *Upstream) attach(conn dial.Conn) bool {
 	}
 	u.env.starts.add(u.Name)
 	u.transport.conn, u.transport.out = conn, conn.Out()
+	if u.env.Gate != nil {
+		u.transport.gate = u.env.Gate(u)
+	}
 	u.transport.control = jsonrpc.NewControl(u.sendControl, controlIDs{u})
 	return true
 }

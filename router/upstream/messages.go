@@ -181,7 +181,7 @@ func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
 			u.bad(&m, err, out)
 		} else {
-			u.Message(&m, out)
+			u.entry().Message(&m, out)
 		}
 	}
 	return true

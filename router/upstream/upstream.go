@@ -79,11 +79,12 @@ type greeting struct {
 	probing atomic.Bool     // server/discover was sent to find the era, and is not answered
 }
 
-// A transport is the connection to the server. Upstream.mu guards the writes of its first three
+// A transport is the connection to the server. Upstream.mu guards the writes of its first four
 // fields, which happen before conn.Start, while no other goroutine reads them.
 type transport struct {
 	conn       dial.Conn
-	out        peer.Sender // takes what is sent to the server
+	out        peer.Sender  // takes what is sent to the server
+	gate       peer.Handler // what the server sends comes through it; nil: there is none
 	control    *jsonrpc.Control
 	junk       int       // guarded by Upstream.mu: number of lines that were no messages
 	junkLogged time.Time // guarded by Upstream.mu: when such a line was last logged

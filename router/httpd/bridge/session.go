@@ -86,6 +86,9 @@ func (s *session) notStarted(server string) error {
 	return fail(WrongMethod, fmt.Sprintf("server %s runs separately for each client, and GET does not start it: send POST /tools with the same query", sanitize.Cut(name, maxShown)))
 }
 
+// Disconnect begins to end the session: its requests fail.
+func (s *session) Disconnect() { go s.End(nil) }
+
 // ended is presence.Front.Ended.
 func (s *session) ended(open []*call, why error) {
 	failure := fail(Unavailable, "toolman is ending, or the session has ended, before the answer came")

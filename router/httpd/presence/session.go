@@ -203,7 +203,7 @@ func (s *Session[S, C]) Requests() (open []C) {
 // Handle passes a message to the router. The router does not use it after Handle returns.
 func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
 	var out peer.Outgoing
-	s.Router.Message(m, &out)
+	s.Router.Entry().Message(m, &out)
 	out.Flush()
 }
 
