@@ -53,9 +53,10 @@ cmd/internal/config/deny: cmd/internal/config/source cmd/internal/config/table m
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
 cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
+cmd/internal/debugsock: router/breakpoint
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
-cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
+cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/breakpoint router/hook router/upstream spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/junit:
@@ -98,9 +99,10 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpcl
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/dial router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/breakpoint router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/dial router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/apps: jsonrpc mcpwire
 router/audit: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire router/budget
+router/breakpoint: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/filter mcpwire router/tracing
 router/budget:
 router/builtin: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/catalog router/client router/clientstate router/metatool router/pool router/subscribe router/toolset router/tracing router/upstream router/view
 router/cache: jsonrpc mcpwire
@@ -137,7 +139,7 @@ router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/choose r
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/upstream spawn
 router/record: router/toolset router/view
-router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/record router/subscribe router/tracing router/upstream router/view
+router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/breakpoint router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/record router/subscribe router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:

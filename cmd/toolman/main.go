@@ -132,6 +132,7 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 	root.PersistentFlags().StringVar(&f.Config, "config", "", "configuration `file` (default: tools.toml, see above); - is standard input")
 	root.PersistentFlags().StringVar(&f.LogLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
 	f.AddTrace(root)
+	f.AddDebug(root)
 	f.AddTask(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return cli.Usage(err, "toolman --help lists the flags")

@@ -48,6 +48,7 @@ func newServeCommand(f *engine.Flags) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&address, "http", "", "listen on `address` (host:port), instead of what [http] says")
 	f.AddTrace(cmd)
+	f.AddDebug(cmd)
 	f.AddTask(cmd)
 	return cmd
 }

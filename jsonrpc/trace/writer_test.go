@@ -308,3 +308,32 @@ func TestOpenMakesAPrivateFile(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
+
+func TestEventsOfTheDebugger(t *testing.T) {
+	var out bytes.Buffer
+	w := trace.NewWriter(&out, trace.Options{MaxMsg: 40, Secrets: redact.NewSecrets("hunter22")})
+	id := []byte("7")
+	d := &trace.Debugged{Hold: 3, Leg: trace.Upstream, Kind: trace.Response, Method: "tools/call", Name: "read", ID: id, Done: trace.DoneEdited, Held: 2 * time.Second, Msg: []byte(`{"id":7,"result":"hunter22"}`)}
+	w.Event(trace.Event{Event: trace.EventReleased, Peer: "fs", Text: "edited", Debugged: d})
+	d.Msg = []byte(`{"id":7,"result":"` + strings.Repeat("x", 40) + `"}`)
+	w.Event(trace.Event{Event: trace.EventReleased, Peer: "fs", Debugged: d})
+	id[0] = '8'
+	if err := w.Close(time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var got []*trace.Record
+	for r, err := range trace.Read(&out) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	r := got[1]
+	if r.Event != "released" || r.Leg != trace.Upstream || r.Peer != "fs" || r.Dir != trace.In || r.Kind != trace.Response || r.Method != "tools/call" || r.Name != "read" ||
+		string(r.ID) != "7" || r.Hold != 3 || r.Done != "edited" || r.HeldUS != 2e6 || r.Text != "edited" || strings.Contains(string(r.Line), "hunter22") || !strings.HasPrefix(string(r.Msg), `{"id":7,"result":"`) {
+		t.Errorf("got %s", r.Line)
+	}
+	if r := got[2]; r.Msg != nil || !r.Trunc {
+		t.Errorf("got %s", r.Line)
+	}
+}

@@ -42,6 +42,7 @@ type Engine struct {
 
 	Reaper func() *spawn.Reaper // waits for the process that ends orphaned servers; nil: there is none
 	hooks  *hook.Runner
+	socket string // of --debug; "": there is none
 }
 
 // Run opens an engine, calls serve, and closes the engine when that returns. The log is written to
@@ -66,11 +67,16 @@ func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve
 		return err
 	}
 	defer close()
+	if close, err = e.openDebug(f); err != nil {
+		return err
+	}
+	defer close()
 	if e.RouterOptions.Trace, err = e.openTrace(f, c); err != nil {
 		return err
 	}
 	if e.RouterOptions.Trace != nil {
 		defer e.RouterOptions.Trace.Close(FlushTime)
+		e.RouterOptions.Debug.TraceTo(e.RouterOptions.Trace)
 	}
 	if e.Loop, err = peer.NewLoop(); err != nil {
 		return err
@@ -129,6 +135,9 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 	if name == "" {
 		name = os.Getenv("TOOLMAN_TRACE")
 	}
+	if name == "" && f.Debug {
+		name = files.Auto // the page finds the socket there
+	}
 	if name == "" {
 		return nil, nil
 	}
@@ -140,7 +149,7 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 		}
 		out = file
 	}
-	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: c.Path, Upstreams: setup.TraceServers(c)}
+	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: c.Path, Debug: e.socket, Upstreams: setup.TraceServers(c)}
 	s.Cwd, _ = os.Getwd()
 	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: f.TraceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
@@ -168,12 +177,18 @@ type Flags struct {
 	LogLevel string // --log-level
 	Trace    string // --trace
 	TraceMax int    // --trace-max
+	Debug    bool   // --debug
 }
 
 // AddTrace gives a command the flags --trace and --trace-max.
 func (f *Flags) AddTrace(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error, auto a file that toolman trace list lists (also TOOLMAN_TRACE)")
 	cmd.Flags().IntVar(&f.TraceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
+}
+
+// AddDebug gives a command the flag --debug.
+func (f *Flags) AddDebug(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.Debug, "debug", false, "let the page of toolman trace open stop and change messages; also traces to the state directory, unless --trace names a file")
 }
 
 // DefaultLogLevel sets the log level of a command, unless --log-level is given.

@@ -103,7 +103,7 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 	s.health.Known = s.known
 	front := presence.Options{Caller: callerOf, Lasts: s.lasts, Dropped: s.logDropped, Budgets: s.budgets,
 		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle}
-	endpoint, programs := httpd.Options{Options: front, Outlive: s.metrics.Outlive}, front
+	endpoint, programs := httpd.Options{Options: front, Outlive: s.metrics.Outlive, LateAnswers: s.RouterOptions.Debug != nil}, front
 	s.noteFree(&o)
 	if s.replica != nil {
 		s.replica.join(&endpoint.Options, false)
@@ -152,7 +152,10 @@ func (s *server) serve(ctx context.Context, l net.Listener, c *config.HTTP) erro
 	}
 	s.Log.Info("serving", zap.String("url", url))
 	ending := ops.Ending{Health: s.health, Notice: c.DrainNotice, Wait: c.Drain,
-		Calls: func() int { return s.endpoint.Calls() + s.bridge.Calls() }, EndStreams: s.endpoint.EndStreams}
+		Calls: func() int { return s.endpoint.Calls() + s.bridge.Calls() }, EndStreams: func() {
+			s.RouterOptions.Debug.Close() // what is held can still be answered
+			s.endpoint.EndStreams()
+		}}
 	if s.replica != nil {
 		s.replica.drainWith(&ending)
 	}

@@ -24,13 +24,15 @@ func Serve(ctx context.Context, e *engine.Engine, agent string, stdin, stdout *o
 	}
 	r := router.New(e.RouterOptions, e.Loop, e.Log)
 	s := r.NewSession(peer, client.Info{Sole: true, Agent: agent})
-	peer.Start(s) // initialize is answered before any server is started
+	peer.Start(s.Entry()) // initialize is answered before any server is started
 	r.Start(e.Reaper())
 	select {
 	case <-ctx.Done():
 		e.Log.Info("ending: " + context.Cause(ctx).Error())
+		e.RouterOptions.Debug.Close()
 	case <-s.Gone():
 		e.Log.Info("ending: the client has closed the connection")
+		e.RouterOptions.Debug.Close()
 		if !s.Broken() && !drain(ctx, peer, s.Pending) {
 			s.Abandon()
 		}
