@@ -41,5 +41,6 @@ export function formatCount(n: number): string {
 
 /** Formats microseconds since 1970 as a clock time in UTC, as the trace has it. */
 export function formatClock(at: number): string {
-  return new Date(at / 1000).toISOString().slice(11, 23);
+  const time = new Date(at / 1000);
+  return Number.isNaN(time.getTime()) ? "?" : time.toISOString().slice(11, 23); // a trace may say anything
 }

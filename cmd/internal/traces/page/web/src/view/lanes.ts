@@ -73,7 +73,7 @@ function add(list: string[], name: string): void {
 
 /** How wide the lanes are in a list of this width. */
 export function laneWidth(lanes: number, width: number): number {
-  const space = width < 560 ? width * 0.34 : Math.min(width * 0.5, 150 * lanes);
+  const space = width < 560 ? width * 0.34 : Math.min(width * (width < 1000 ? 0.36 : 0.5), 150 * lanes);
   return Math.max(14, Math.floor(space / lanes));
 }
 

@@ -64,7 +64,7 @@ export class Message {
   #fill(body: HTMLElement, line: string): void {
     const t = this.#trace.table;
     const row = this.#row;
-    const parts: (Node | undefined)[] = [this.#cutNote(body), this.#changes(), this.#redactions()];
+    const parts: (Node | undefined)[] = [line === t.line(row) ? this.#cutNote(body) : undefined, this.#changes(), this.#redactions()];
     const fields = new Map<string, string>();
     members(line, 0, line.length, (m) => void fields.set(String(m.key), line.slice(m.start, m.end)));
     const msg = fields.get("msg");
