@@ -4,5 +4,5 @@ import _ "embed"
 
 // template is the page, with its script and style in it.
 //
-//go:embed placeholder.html
+//go:embed web/dist/index.html
 var template []byte
