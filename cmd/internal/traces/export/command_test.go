@@ -1,0 +1,74 @@
+package export_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/export"
+)
+
+const sample = "../printer/testdata/calls.jsonl"
+
+func run(t *testing.T, args ...string) (said string, code int) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := export.New()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		return err.Error() + "\n" + cli.Hint(err), cli.Code(err)
+	}
+	return out.String(), cli.ExitOK
+}
+
+func TestFiltersSelectTheCalls(t *testing.T) {
+	for format, want := range map[string]string{
+		"har": `"url": "mcp://`, "otlp": `"name": "tools/call gh_create_issue"`, "mermaid": "sequenceDiagram\n", "csv": ",gh_create_issue,create_issue,", "txtar": "-- dialog --\n",
+	} {
+		all, code := run(t, sample, "--format", format)
+		if code != 0 || !strings.Contains(all, want) {
+			t.Errorf("%s: exit %d without %q:\n%s", format, code, want, all)
+		}
+		some, code := run(t, sample, "--format", format, "call:c41")
+		if code != 0 || len(some) == 0 || len(some) >= len(all) {
+			t.Errorf("%s: exit %d, %d of %d bytes", format, code, len(some), len(all))
+		}
+	}
+}
+
+func TestOutput(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "out")
+	text, err := os.ReadFile(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(in, append(text, "no record\n"...), 0o600)
+	if said, code := run(t, in, "--format", "csv", "-o", out); code != 0 || said != "toolman: 1 line is no trace record and left out\n" {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if got, err := os.ReadFile(out); err != nil || !strings.HasPrefix(string(got), "run,call,") {
+		t.Errorf("%v %s", err, got)
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "needs the name of a trace"},
+		{[]string{in}, "a format is missing"},
+		{[]string{in, "--format", "xml"}, `unknown format "xml"`},
+		{[]string{in, "--format", "csv", "-o", in}, "the trace itself"},
+		{[]string{in, "--format", "mermaid", "--limit", "0"}, "too small"},
+		{[]string{in, "--format", "csv", "dur:5"}, "dur:>50ms"},
+	} {
+		if said, code := run(t, tt.args...); code != cli.ExitUsage || !strings.Contains(said, tt.want) {
+			t.Errorf("%q: exit %d: %s", tt.args, code, said)
+		}
+	}
+}
