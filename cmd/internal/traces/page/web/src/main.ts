@@ -5,7 +5,11 @@ import { readEmbedded } from "./source/embedded.ts";
 import { Trace, type State } from "./model/trace.ts";
 import { App } from "./view/app.ts";
 import { byID, el, inSlices, recall, remember, set, text } from "./view/dom.ts";
+import { ComparedPanel } from "./view/compared.ts";
 import { bindKeys } from "./view/keys.ts";
+import { ListsPanel } from "./view/lists.ts";
+import { RunsPanel } from "./view/runs.ts";
+import { StatsPanel } from "./view/stats.ts";
 
 const states: Record<State, string> = {
   file: "● file", loading: "◌ loading", live: "● live", retry: "○ reconnecting", ended: "■ ended",
@@ -134,6 +138,7 @@ function start(): void {
   bindKeys(app, cycleTheme);
   setTheme(recall("theme"));
   const embedded = readEmbedded();
+  app.panels.push(new StatsPanel(), new ListsPanel(), new RunsPanel(), new ComparedPanel(embedded ? (embedded.diff ?? null) : undefined));
   drawTabs();
   if (embedded) {
     for (const trace of embedded.traces) addTrace(trace);

@@ -24,11 +24,12 @@ export function rowsOf(trace: Trace, c: Call): Related[] {
   const own = new Set(c.rows);
   const out: Related[] = c.rows.map((row) => ({ row, why: "" }));
   const number = t.col.call[c.first] ?? 0;
+  const progress = progressTokens(t, c);
   const last = c.rows[c.rows.length - 1] ?? c.first;
   const end = Math.min(t.length, last + LOOK);
   for (let row = c.first; row < end && t.col.run[row] === t.col.run[c.first]; row++) {
     if (own.has(row) || (t.col.callOf[row] ?? -1) >= 0) continue;
-    const why = reason(t, row, own, number);
+    const why = reason(t, row, own, number) || (progress.size ? progressOf(t, row, progress) : "");
     if (why) out.push({ row, why });
   }
   return out.sort((a, b) => a.row - b.row);
@@ -50,6 +51,25 @@ function reason(t: Table, row: number, own: ReadonlySet<number>, number: number)
     return id !== undefined && own.has(requestOf(t, row, id, dir)) ? "cancellation" : "";
   }
   return "";
+}
+
+/** Returns the progress tokens of a call's requests, with the leg and the peer. */
+function progressTokens(t: Table, c: Call): Set<string> {
+  const tokens = new Set<string>();
+  for (const row of c.rows) {
+    if (!t.is(row, REQUEST)) continue;
+    const body = t.body(row);
+    const at = body.includes('"progressToken"') ? find(body, { start: 0, end: body.length }, ["params", "_meta", "progressToken"]) : undefined;
+    if (at) tokens.add(`${t.is(row, CLIENT)} ${t.col.peer[row]} ${body.slice(at.start, at.end)}`);
+  }
+  return tokens;
+}
+
+function progressOf(t: Table, row: number, tokens: ReadonlySet<string>): string {
+  if (!t.is(row, NOTIFICATION) || t.text(row, "method") !== "notifications/progress") return "";
+  const body = t.body(row);
+  const at = find(body, { start: 0, end: body.length }, ["params", "progressToken"]);
+  return at && tokens.has(`${t.is(row, CLIENT)} ${t.col.peer[row]} ${body.slice(at.start, at.end)}`) ? "progress" : "";
 }
 
 const asks = new Set(["sampling/createMessage", "elicitation/create", "roots/list"]);

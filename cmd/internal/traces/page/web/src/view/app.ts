@@ -16,8 +16,6 @@ import { List } from "./list.ts";
 import { SequenceRows } from "./sequencerows.ts";
 import { Timeline } from "./timeline.ts";
 
-export type ViewName = "sequence" | "calls";
-
 /** A view that is not a list of rows: it draws itself into a panel. */
 export interface Panel {
   readonly name: string;
@@ -26,8 +24,6 @@ export interface Panel {
   available(app: App): boolean;
   draw(into: HTMLElement, app: App): void;
 }
-
-const ROW_HEIGHT = 28;
 
 export class App {
   readonly traces: Trace[] = [];
@@ -63,7 +59,7 @@ export class App {
       trace: this.trace, lanes: this.#lanes, laneWidth: this.#laneWidth, selectedItem: this.item,
       selectedCall: this.call?.index ?? -1, colors: (name) => this.color(name),
     }), () => this.list);
-    this.list = new List(byID("list"), this.#callRows, ROW_HEIGHT);
+    this.list = new List(byID("list"), this.#callRows, 28);
     this.list.onSelect = (index) => this.#select(index);
     this.list.onOpen = () => this.openDetail();
     this.list.onScroll = () => {
@@ -74,7 +70,7 @@ export class App {
       this.#filter = f;
       this.#reselect();
     };
-    new ResizeObserver(() => this.#resized()).observe(byID("main"));
+    new ResizeObserver(() => this.#resized()).observe(byID("list"));
     setInterval(() => this.#tick(), 250);
   }
 
@@ -94,6 +90,13 @@ export class App {
 
   get selection(): Selection {
     return this.#selection;
+  }
+
+  /** Reports whether a call is in the range of the timeline. */
+  inRange(c: Call): boolean {
+    const range = this.timeline.range;
+    const at = this.trace.table.col.at[c.first] ?? 0;
+    return !range || (at <= range.to && at + c.totalUS >= range.from);
   }
 
   color(name: string): string {
@@ -145,7 +148,7 @@ export class App {
     const listed = name === "calls" || name === "sequence";
     byID("lists").hidden = !listed;
     byID("panel").hidden = listed;
-    set(byID("main"), "data-view", name);
+    set(document.body, "data-view", name);
     for (const tab of document.querySelectorAll<HTMLElement>("[role=tab]")) {
       const on = tab.dataset["view"] === name;
       set(tab, "aria-selected", on ? "true" : "false");
@@ -241,6 +244,9 @@ export class App {
       this.#laneWidth = laneWidth(this.#lanes.all.length, this.list.element.clientWidth);
       const width = this.#laneWidth * this.#lanes.all.length;
       byID("lists").style.setProperty("--lanes", `${width}px`);
+      const key = `${this.#laneWidth} ${this.#lanes.all.map((l) => l.name).join(" ")}`;
+      if (head.dataset["view"] === key) return;
+      head.dataset["view"] = key;
       const names = this.#lanes.all.map((lane, i) => {
         const name = el("span", `lane-name lane-${lane.kind}`, { title: `${lane.kind === "self" ? "between them" : lane.kind}: ${lane.name}` }, lane.name);
         name.style.left = `${i * this.#laneWidth}px`;
@@ -250,9 +256,9 @@ export class App {
       head.replaceChildren(el("div", "seq-row", {}, el("span", "cell c-start", {}, "start"), el("span", "lane-names", {}, ...names),
         el("span", "cell c-what", {}, "message"), el("span", "cell c-status", {}, "status"), el("span", "cell c-bytes", {}, "bytes")));
     } else if (head.dataset["view"] !== "calls") {
+      head.dataset["view"] = "calls";
       head.replaceChildren(el("div", "call-row", {}, ...columns.map((name) => el("span", `cell c-${({ "#": "n", "from → to": "peers" })[name as string] ?? name}`, {}, name))));
     }
-    head.dataset["view"] = this.view;
   }
 
   #select(index: number): void {
@@ -312,7 +318,9 @@ export class App {
     });
   }
 
+  /** Follows the size of the window, and the height that rows have in it. */
   #resized(): void {
+    this.list.rowHeight = parseInt(getComputedStyle(document.documentElement).getPropertyValue("--row"), 10) || 28;
     this.refresh();
   }
 

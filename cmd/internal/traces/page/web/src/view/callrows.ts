@@ -85,7 +85,10 @@ function classOf(name: string): string {
 function name(cell: HTMLElement, method: string, item: string, error: string): void {
   if (cell.childElementCount !== 3) cell.replaceChildren(el("span", "method"), el("span", "item"), el("span", "problem"));
   const [m, i, p] = cell.children;
-  if (m) text(m, method + (item ? " " : ""));
+  if (m) {
+    m.className = item ? "method" : "";
+    text(m, method + (item ? " " : ""));
+  }
   if (i) text(i, item);
   if (p) text(p, error ? "  " + error.slice(0, 300) : "");
 }

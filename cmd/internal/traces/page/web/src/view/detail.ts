@@ -68,13 +68,15 @@ function times(trace: Trace, c: Call): HTMLElement | undefined {
     return el("p", "quiet", {}, running);
   }
   const bar = el("div", "split", { "aria-hidden": "true" });
-  const share = c.totalUS > 0 && c.answered && !byToolman(trace.table, c) ? Math.min(1, c.ownUS / c.totalUS) : 0;
+  const silent = c.peerUS === 0 && c.other !== "";
+  const share = !silent && c.totalUS > 0 && c.answered && !byToolman(trace.table, c) ? Math.min(1, c.ownUS / c.totalUS) : 0;
   const own = el("i", "own");
   own.style.width = `${(share * 100).toFixed(1)}%`;
   bar.append(own);
   const words = [`${formatDuration(c.totalUS)} in all`];
   if (c.peerUS) words.push(`${formatDuration(c.peerUS)} at ${peers(trace.table, c).to}`);
-  if (c.answered && !byToolman(trace.table, c) && !c.tapped) words.push(`${formatDuration(c.ownUS)} in toolman (${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %)`);
+  if (silent) words.push(`no answer of ${c.other}`);
+  else if (c.answered && !byToolman(trace.table, c) && !c.tapped) words.push(`${formatDuration(c.ownUS)} in toolman (${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %)`);
   return el("div", "times", {}, bar, el("p", "", {}, words.join(" · ")));
 }
 

@@ -45,12 +45,17 @@ export class Lanes {
     }
     if (this.#selves.length === 0) this.#selves.push(TOOLMAN);
     const all: Lane[] = [
-      ...(this.#clients.length ? this.#clients : ["client"]).map((name) => ({ name, kind: "client" as const })),
+      ...(this.#clients.length ? this.#known() : ["client"]).map((name) => ({ name, kind: "client" as const })),
       ...this.#selves.map((name) => ({ name, kind: "self" as const })),
       ...this.#servers.map((name) => ({ name, kind: "server" as const })),
     ];
     this.all.splice(0, this.all.length, ...all);
     return this.all.length !== before;
+  }
+
+  /** Returns the clients. Before its name is known, a client is only "client". */
+  #known(): string[] {
+    return this.#clients.length > 1 ? this.#clients.filter((name) => name !== "client") : this.#clients;
   }
 
   /** Returns the lanes between which a row goes; the same one twice for an event. */
@@ -73,7 +78,7 @@ function add(list: string[], name: string): void {
 
 /** How wide the lanes are in a list of this width. */
 export function laneWidth(lanes: number, width: number): number {
-  const space = width < 560 ? width * 0.34 : Math.min(width * (width < 1000 ? 0.36 : 0.5), 150 * lanes);
+  const space = width < 560 ? width * 0.34 : Math.min(width * 0.42, 150 * lanes);
   return Math.max(14, Math.floor(space / lanes));
 }
 

@@ -16,7 +16,7 @@ const OVERSCAN = 10;
 export class List {
   readonly element: HTMLElement;
   readonly spacer: HTMLElement;
-  readonly rowHeight: number;
+  rowHeight: number;
   items: Int32Array = new Int32Array(0);
   selected = -1; // index
   onSelect: (index: number, byUser: boolean) => void = () => {};

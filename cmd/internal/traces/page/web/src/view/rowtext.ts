@@ -33,7 +33,7 @@ export function describe(trace: Trace, row: number): Description {
   if (!t.is(row, FRAME)) return event(trace, row, from);
   const method = t.text(row, "method");
   const name = t.text(row, "name");
-  const title = [method, name].filter(Boolean).join(" ");
+  const title = [name, method].filter(Boolean).join("  ");
   const status = t.text(row, "status");
   const bad = failures.has(status);
   if (t.is(row, INVALID)) {
