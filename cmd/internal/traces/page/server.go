@@ -40,6 +40,8 @@ type server struct {
 	ended   <-chan struct{} // closed when streams have to end
 	streams atomic.Int32
 
+	debuggers debuggers
+
 	comparing chan struct{} // of capacity 1: holds the right to compare
 }
 
@@ -54,6 +56,8 @@ func newServer(ctx context.Context, files []file, token string, port int) *serve
 	s.routes.HandleFunc("GET /events", s.serveEvents)
 	s.routes.HandleFunc("GET /line", s.serveLine)
 	s.routes.HandleFunc("GET /diff", s.serveDiff)
+	s.routes.HandleFunc("GET /debug", s.serveDebug)
+	s.routes.HandleFunc("POST /debug", s.serveCommand)
 	return s
 }
 

@@ -4,6 +4,7 @@ import { Follower, listFiles, wholeLine } from "./source/live.ts";
 import { readEmbedded } from "./source/embedded.ts";
 import { Trace, type State } from "./model/trace.ts";
 import { App } from "./view/app.ts";
+import { DebugPanel } from "./view/debug.ts";
 import { byID, el, inSlices, recall, remember, set, text } from "./view/dom.ts";
 import { ComparedPanel } from "./view/compared.ts";
 import { bindKeys } from "./view/keys.ts";
@@ -137,6 +138,7 @@ function start(): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.recolor());
   bindKeys(app, cycleTheme);
   setTheme(recall("theme"));
+  app.panels.push(new DebugPanel());
   const embedded = readEmbedded();
   app.panels.push(new StatsPanel(), new ListsPanel(), new RunsPanel(), new ComparedPanel(embedded ? (embedded.diff ?? null) : undefined));
   drawTabs();

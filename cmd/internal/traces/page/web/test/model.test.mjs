@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { differences } from "../src/model/difference.ts";
+import { indent } from "../src/model/indent.ts";
 import { callCommand, shellQuote } from "../src/model/quote.ts";
 import { visible } from "../src/model/sanitize.ts";
 import { find, members, parsePath, pathText, pathTo, skip } from "../src/model/scan.ts";
@@ -89,4 +90,24 @@ test("a table grows piece by piece", () => {
   assert.equal(t.length, 3000);
   assert.ok(t.chunks.length < 200);
   for (const row of [0, 1, 1499, 2999]) assert.equal(t.body(row), `{"n":${row}}`);
+});
+
+test("JSON is indented without decoding it", () => {
+  const s = '{"a":[1.50,-0,1e400,12345678901234567890],"a":{},"b":[ ],"c\\"":{"d":"{,:\u202e"}}';
+  const shown = indent(s);
+  assert.equal(shown, `{
+  "a": [
+    1.50,
+    -0,
+    1e400,
+    12345678901234567890
+  ],
+  "a": {},
+  "b": [],
+  "c\\"": {
+    "d": "{,:\\u202e"
+  }
+}`);
+  assert.deepEqual(JSON.parse(shown), JSON.parse(s));
+  assert.equal(indent('{"torn'), '{\n  "torn');
 });
