@@ -70,7 +70,7 @@ cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router
 cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/redact mcpwire/httpclient spawn
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
-cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
+cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
 cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/traces/dialog: jsonrpc jsonrpc/peer
@@ -78,6 +78,7 @@ cmd/internal/traces/export: cmd/internal/cli cmd/internal/setup cmd/internal/tra
 cmd/internal/traces/files: cmd/internal/cli
 cmd/internal/traces/page: cmd/internal/cli cmd/internal/debugsock cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/recording jsonrpc jsonrpc/peer jsonrpc/trace router/breakpoint
 cmd/internal/traces/page/web: cmd/internal/traces/printer
+cmd/internal/traces/play: cmd/internal/cli cmd/internal/junit cmd/internal/traces/compare cmd/internal/traces/dialog cmd/internal/traces/recording jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/suggest
 cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/traces/recording: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire
 cmd/internal/traces/remove: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/redact

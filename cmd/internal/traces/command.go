@@ -11,6 +11,7 @@ import (
 	"toolman/cmd/internal/traces/export"
 	"toolman/cmd/internal/traces/files"
 	"toolman/cmd/internal/traces/page"
+	"toolman/cmd/internal/traces/play"
 	"toolman/cmd/internal/traces/printer"
 	"toolman/cmd/internal/traces/remove"
 	"toolman/cmd/internal/traces/replay"
@@ -84,6 +85,6 @@ func New() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Stats, "stats", false, "print counts, errors, percentiles and bytes by tool")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON: calls, with --frames the trace's own lines, with --stats a list")
 	cmd.Flags().BoolVar(&last, "last", false, "the newest trace that was given no file, in place of FILE")
-	cmd.AddCommand(newList(), newPrune(), page.NewOpen(), page.NewHTML(), compare.New(), remove.New(), replay.New(), export.New())
+	cmd.AddCommand(newList(), newPrune(), page.NewOpen(), page.NewHTML(), compare.New(), remove.New(), replay.New(), export.New(), play.New())
 	return cmd
 }

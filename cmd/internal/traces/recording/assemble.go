@@ -17,22 +17,22 @@ const (
 	Listen       = "subscriptions/listen"
 )
 
-// A reference is how a message names a request.
+// A reference is how a message names a request: by the ID, or by the progress token. Several clients
+// in one trace may use the same.
 type reference struct {
-	peer       string
 	fromClient bool
 	id         string // JSON
 }
 
 // An assembler finds the calls of a session.
 type assembler struct {
-	open   map[reference]*Call
-	tokens map[reference]*Call // by progress token
-	live   []*Call             // those of the client without a response, in order
+	open   map[reference][]*Call
+	tokens map[reference][]*Call // by progress token
+	live   []*Call               // those of the client without a response, in order
 }
 
 func (s *Session) assemble() {
-	a := &assembler{open: make(map[reference]*Call), tokens: make(map[reference]*Call)}
+	a := &assembler{open: make(map[reference][]*Call), tokens: make(map[reference][]*Call)}
 	for _, m := range s.Messages {
 		switch m.Kind {
 		case trace.Request:
@@ -48,7 +48,8 @@ func (s *Session) assemble() {
 func (a *assembler) request(m *Message) *Call {
 	c := &Call{Request: m}
 	m.Call = c
-	a.open[reference{m.Peer, m.FromClient(), string(m.ID)}] = c
+	at := reference{m.FromClient(), string(m.ID)}
+	a.open[at] = append(a.open[at], c)
 	if !m.FromClient() {
 		if c.Parent = a.during(m); c.Parent != nil {
 			c.Parent.Script = append(c.Parent.Script, m)
@@ -56,19 +57,20 @@ func (a *assembler) request(m *Message) *Call {
 		return c
 	}
 	if token := MetaOf(m.Params)["progressToken"]; token != nil {
-		a.tokens[reference{m.Peer, true, string(token)}] = c
+		at := reference{true, string(token)}
+		a.tokens[at] = append(a.tokens[at], c)
 	}
 	a.live = append(a.live, c)
 	return c
 }
 
 func (a *assembler) response(m *Message) {
-	at := reference{m.Peer, !m.FromClient(), string(m.ID)}
-	c := a.open[at]
+	at := reference{!m.FromClient(), string(m.ID)}
+	c := find(a.open[at], m)
 	if c == nil {
 		return
 	}
-	delete(a.open, at)
+	a.open[at] = slices.DeleteFunc(a.open[at], func(other *Call) bool { return other == c })
 	m.Call, c.Response = c, m
 	if c.FromClient() {
 		a.live = slices.DeleteFunc(a.live, func(other *Call) bool { return other == c })
@@ -76,6 +78,25 @@ func (a *assembler) response(m *Message) {
 	} else if c.Parent != nil {
 		c.Parent.Script = append(c.Parent.Script, m)
 	}
+}
+
+// find returns the call that a message means: that with the same number, of the same peer, or the
+// latest. A client may have another name in a later message.
+func find(calls []*Call, m *Message) (best *Call) {
+	rank := -1
+	for _, c := range calls {
+		r := 0
+		switch {
+		case m.Record.Call != "" && m.Record.Call == c.Request.Record.Call:
+			r = 2
+		case m.Peer == c.Request.Peer:
+			r = 1
+		}
+		if r >= rank {
+			best, rank = c, r
+		}
+	}
+	return best
 }
 
 // notification attaches a notification to its call, if it has one.
@@ -87,17 +108,17 @@ func (a *assembler) notification(m *Message) {
 	json.Unmarshal(m.Params, &p) // what is not there stays nil
 	switch {
 	case m.Method == Cancelled:
-		if m.Call = a.open[reference{m.Peer, m.FromClient(), string(p.RequestID)}]; m.Call != nil {
+		if m.Call = find(a.open[reference{m.FromClient(), string(p.RequestID)}], m); m.Call != nil {
 			m.Call.Cancel = m
 			a.live = slices.DeleteFunc(a.live, func(other *Call) bool { return other == m.Call })
 		}
 	case m.FromClient():
 	case m.Method == Progress:
-		m.Call = a.tokens[reference{m.Peer, true, string(p.ProgressToken)}]
+		m.Call = find(a.tokens[reference{true, string(p.ProgressToken)}], m)
 	case m.Method == LogMessage:
 		m.Call = a.during(m)
 	case m.Method == Acknowledged:
-		m.Call = a.open[reference{m.Peer, true, string(Subscription(m.Params))}]
+		m.Call = find(a.open[reference{true, string(Subscription(m.Params))}], m)
 	}
 	switch {
 	case m.Call == nil:

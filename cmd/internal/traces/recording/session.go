@@ -26,6 +26,7 @@ type Session struct {
 	Info     *trace.Session // what the trace says of it; may be empty
 	Messages []*Message     // in order, without frames that are not JSON-RPC
 	Calls    []*Call        // in the order of their requests
+	Hellos   []*Call        // handshakes in the other sessions of the file
 	Lost     uint64         // lines that the trace lost
 }
 
@@ -144,6 +145,7 @@ func Read(ctx context.Context, from Source) (*Session, error) {
 func read(in io.Reader, file, run string) (*Session, error) {
 	var found, current *Session
 	n, bad := 0, 0
+	var all []*Session
 	for r, err := range trace.Read(in) {
 		if _, ok := errors.AsType[*trace.LineError](err); ok {
 			bad++
@@ -154,10 +156,17 @@ func read(in io.Reader, file, run string) (*Session, error) {
 		}
 		if r.Type == trace.TypeSession || current == nil {
 			n++
+			if current != nil && current != found {
+				current.keepHandshakes()
+			}
 			current = &Session{File: file, Run: n, Info: cmp.Or(r.Session, new(trace.Session))}
+			all = append(all, current)
 		}
 		current.add(r)
-		if current.is(run) && (run != "" || found == nil || len(current.Messages) > 0) {
+		if current != found && current.is(run) && (run != "" || found == nil || len(current.Messages) > 0) {
+			if found != nil {
+				found.keepHandshakes()
+			}
 			found = current
 		}
 	}
@@ -172,11 +181,29 @@ func read(in io.Reader, file, run string) (*Session, error) {
 		return nil, cli.Failed(fmt.Errorf("run %d of %s has no message of a client", found.Run, file), "--run chooses another run")
 	}
 	found.assemble()
+	for _, s := range all {
+		if s != found {
+			s.keepHandshakes()
+			s.assemble()
+			found.Hellos = append(found.Hellos, s.Calls...)
+		}
+	}
 	return found, nil
 }
 
 func (s *Session) is(run string) bool {
 	return run == "" || run == s.Info.Run || run == strconv.Itoa(s.Run)
+}
+
+// keepHandshakes drops all other messages of a session that is not used otherwise. Some clients make
+// the handshake in a process of its own.
+func (s *Session) keepHandshakes() {
+	s.Messages = slices.DeleteFunc(s.Messages, func(m *Message) bool {
+		return m.Method != string(mcpwire.Initialize) && m.Method != string(mcpwire.Discover)
+	})
+	for i, m := range s.Messages {
+		m.At = i
+	}
 }
 
 // add keeps what is of use of a record.
