@@ -6,12 +6,15 @@ import (
 	"strings"
 )
 
-// runners start the program that their arguments name. Of some, a subcommand comes first.
-var runners = map[string][]string{
-	"npx": nil, "bunx": nil, "uvx": nil, "pipx": {"run"}, "pnpm": {"dlx", "exec"}, "yarn": {"dlx", "exec"}, "npm": {"exec", "x"},
-	"uv": {"run", "tool"}, "bun": {"run", "x"}, "deno": {"run"}, "go": {"run"}, "dotnet": {"run", "exec"}, "cargo": {"run"},
-	"node": nil, "nodejs": nil, "tsx": nil, "python": nil, "python3": nil, "ruby": nil, "php": nil, "java": nil, "perl": nil,
-	"sh": nil, "bash": nil, "cmd": nil, "env": nil, "nice": nil, "docker": {"run"}, "podman": {"run"},
+// runners returns the programs that start the one that their arguments name. Of some, a subcommand
+// comes first. (A variable would be made at each start of toolman.)
+func runners() map[string][]string {
+	return map[string][]string{
+		"npx": nil, "bunx": nil, "uvx": nil, "pipx": {"run"}, "pnpm": {"dlx", "exec"}, "yarn": {"dlx", "exec"}, "npm": {"exec", "x"},
+		"uv": {"run", "tool"}, "bun": {"run", "x"}, "deno": {"run"}, "go": {"run"}, "dotnet": {"run", "exec"}, "cargo": {"run"},
+		"node": nil, "nodejs": nil, "tsx": nil, "python": nil, "python3": nil, "ruby": nil, "php": nil, "java": nil, "perl": nil,
+		"sh": nil, "bash": nil, "cmd": nil, "env": nil, "nice": nil, "docker": {"run"}, "podman": {"run"},
+	}
 }
 
 // withValue are flags of runners that are followed by a value.
@@ -25,7 +28,7 @@ var plainNames = []string{"index", "main", "__main__", "server", "cli", "app", "
 // package, file or image.
 func serverName(argv []string) string {
 	for len(argv) > 1 {
-		subcommands, isRunner := runners[bare(argv[0])]
+		subcommands, isRunner := runners()[bare(argv[0])]
 		rest := argv[1:]
 		if !isRunner {
 			break

@@ -14,8 +14,16 @@ import (
 // the member in requests before it.
 type links map[string]json.RawMessage
 
-// made are the members of results that clients send back, by the names they have then.
-var made = map[string]string{"nextCursor": "cursor", "taskId": "taskId"}
+// made returns the name that a member of results has when clients send it back, or "".
+func made(key string) string {
+	switch key {
+	case "nextCursor":
+		return "cursor"
+	case "taskId":
+		return key
+	}
+	return ""
+}
 
 // learn finds the values at the same places of two results.
 func (l links) learn(recorded, got json.RawMessage) {
@@ -25,7 +33,7 @@ func (l links) learn(recorded, got json.RawMessage) {
 	}
 	for key, was := range a {
 		is := b[key]
-		if name := made[key]; name != "" && is != nil {
+		if name := made(key); name != "" && is != nil {
 			l[name+string(was)] = is
 		}
 		if key == "task" {
