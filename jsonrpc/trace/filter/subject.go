@@ -72,7 +72,6 @@ func TraitsOf(r *trace.Record) Traits {
 	}{
 		{event, r.Type == trace.TypeEvent}, {session, r.Type == trace.TypeSession},
 		{in, r.Dir == trace.In}, {out, r.Dir == trace.Out}, {client, r.Leg == trace.Client}, {upstream, r.Leg == trace.Upstream},
-		{held, r.Event == "held" || r.Event == "released" || r.Event == "fault"}, {fault, r.Event == "fault"},
 		{redacted, len(r.Redacted) > 0}, {truncated, r.Trunc}, {rewritten, len(r.Rewrote) > 0},
 		{refused, IsRefusal(r.Verdict)}, {late, r.Status == trace.StatusLate},
 	} {
@@ -80,7 +79,18 @@ func TraitsOf(r *trace.Record) Traits {
 			t |= has.trait
 		}
 	}
-	return t
+	return t | HeldOf(r)
+}
+
+// HeldOf returns the traits that an event of a debugger gives to its message.
+func HeldOf(r *trace.Record) Traits {
+	switch r.Event {
+	case trace.EventHeld, trace.EventReleased:
+		return held
+	case trace.EventFault:
+		return held | fault
+	}
+	return 0
 }
 
 // Late returns t with the trait of a call that was answered after it was over.

@@ -99,7 +99,8 @@ type Assembler struct {
 	keep   bool
 	filter filter.Filter
 	done   func(*Call)
-	tapped string // the server of the current session, if that is a tap's
+	tapped string                   // the server of the current session, if that is a tap's
+	held   map[string]filter.Traits // of messages that have not gone on, by leg, peer and ID
 }
 
 // NewAssembler returns an Assembler that gives each call that matches the filter to done when it is
@@ -119,7 +120,7 @@ func (a *Assembler) Take(r *trace.Record) *Call {
 			a.tapped = r.Session.Tap
 		}
 	case r.Type != trace.TypeFrame:
-		a.attach(r)
+		a.noteHeld(r)
 		a.endGone(r)
 	default:
 		c, over := a.add(r)
@@ -244,6 +245,10 @@ func (a *Assembler) count(c *Call, r *trace.Record) {
 		c.Records = append(c.Records, r)
 	}
 	c.traits |= filter.TraitsOf(r)
+	if len(a.held) > 0 {
+		c.traits |= a.held[messageKey(r)]
+		delete(a.held, messageKey(r))
+	}
 	if r.Kind == trace.Request {
 		c.ids = append(c.ids, string(r.ID))
 	}
@@ -252,12 +257,21 @@ func (a *Assembler) count(c *Call, r *trace.Record) {
 	}
 }
 
-// attach adds the traits of an event to its call: that it was held, for example.
-func (a *Assembler) attach(r *trace.Record) {
-	if c := a.open[r.Call]; c != nil && r.Call != "" {
-		c.traits |= filter.TraitsOf(r) &^ filter.TraitsOf(&trace.Record{Type: trace.TypeEvent})
+// maxHeld is how many messages that a debugger has held are remembered until they go on.
+const maxHeld = 1000
+
+// noteHeld notes what a debugger has done to a message, whose frame follows.
+func (a *Assembler) noteHeld(r *trace.Record) {
+	if r.Event != trace.EventHeld && r.Event != trace.EventReleased && r.Event != trace.EventFault || r.ID == nil {
+		return
 	}
+	if a.held == nil || len(a.held) > maxHeld {
+		a.held = make(map[string]filter.Traits)
+	}
+	a.held[messageKey(r)] |= filter.HeldOf(r)
 }
+
+func messageKey(r *trace.Record) string { return fmt.Sprintf("%s\x00%s\x00%s", r.Leg, r.Peer, r.ID) }
 
 // endGone ends, if an event reports that a server is gone, the requests that toolman itself has
 // made to it. Requests of clients get answers. At the end of the server of a tap, all are over.

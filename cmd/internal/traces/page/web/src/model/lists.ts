@@ -1,5 +1,6 @@
 // The lists that peers got of tools, prompts and resources, and what changed from one to the next.
 
+import { dictionary } from "./dictionary.ts";
 import type { Call } from "./calls.ts";
 import { differences, type Difference } from "./difference.ts";
 import { answerOf } from "./related.ts";
@@ -7,10 +8,10 @@ import { decode, find, members, type Span } from "./scan.ts";
 import { EVENT, MESSAGE, REQUEST, UPSTREAM } from "./table.ts";
 import type { Trace } from "./trace.ts";
 
-const keys: Record<string, [list: string, name: string]> = {
+const keys = dictionary<[list: string, name: string]>({
   "tools/list": ["tools", "name"], "prompts/list": ["prompts", "name"], "resources/list": ["resources", "uri"],
   "resources/templates/list": ["resourceTemplates", "uriTemplate"],
-};
+});
 
 /** One list that a peer got, or an event that changes lists. */
 export interface Listing {

@@ -4,7 +4,7 @@
 import { byToolman, type Call } from "./calls.ts";
 import { find } from "./scan.ts";
 import { CLIENT, EVENT, FRAME, IN, NOTIFICATION, OUT, REQUEST, RESPONSE, type Table } from "./table.ts";
-import { requestOf, type Trace } from "./trace.ts";
+import { messageKey, requestOf, type Trace } from "./trace.ts";
 
 export interface Related {
   readonly row: number;
@@ -32,11 +32,23 @@ export function rowsOf(trace: Trace, c: Call): Related[] {
     const why = reason(t, row, own, number) || (progress.size ? progressOf(t, row, progress) : "");
     if (why) out.push({ row, why });
   }
+  if (c.held) {
+    const keys = new Set(c.rows.map((row) => messageKey(t, row)));
+    for (let row = last; row >= Math.max(0, c.first - LOOK); row--) {
+      if (isHeld(t, row) && keys.has(messageKey(t, row))) out.push({ row, why: "debugger" });
+    }
+  }
   return out.sort((a, b) => a.row - b.row);
+}
+
+/** Reports whether a row is an event of a debugger about a message. */
+export function isHeld(t: Table, row: number): boolean {
+  return t.is(row, EVENT) && t.col.id[row] !== 0 && ["held", "released", "fault"].includes(t.text(row, "event"));
 }
 
 /** Says why a row without a call belongs to one; an empty string if it does not. */
 function reason(t: Table, row: number, own: ReadonlySet<number>, number: number): string {
+  if (isHeld(t, row)) return "";
   if (t.is(row, EVENT)) return number !== 0 && t.col.call[row] === number ? t.text(row, "event") : "";
   if (!t.is(row, FRAME)) return "";
   if (number !== 0 && t.col.call[row] === number) return "the same call";

@@ -2,6 +2,7 @@
 // their text; as columns they take about 120 bytes each, outside the JavaScript heap. The text stays
 // in the strings that it came in, and lines are slices of them.
 
+import { dictionary } from "./dictionary.ts";
 import { decode, members, type Span } from "./scan.ts";
 
 /** Strings that occur often, by number. Number 0 is the empty string. */
@@ -30,10 +31,10 @@ export const ESCAPED = 32768;
 /** The payload is JSON, not a string that holds a text. */
 export const MESSAGE = 65536;
 
-const words: Record<string, number> = {
+const words = dictionary<number>({
   frame: FRAME, event: EVENT, session: SESSION, client: CLIENT, upstream: UPSTREAM, in: IN, out: OUT,
   request: REQUEST, response: RESPONSE, notification: NOTIFICATION, invalid: INVALID,
-};
+});
 
 const u32 = ["chunk", "start", "end", "body", "bodyEnd", "flags", "peer", "method", "name", "status", "event", "verdict",
   "rule", "call", "id", "bytes", "run"] as const;

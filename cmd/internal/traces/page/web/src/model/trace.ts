@@ -1,7 +1,8 @@
 // One file of the page: its table, its calls, and what changed since somebody last looked.
 
+import { dictionary } from "./dictionary.ts";
 import { Assembler, type Call } from "./calls.ts";
-import { EVENT, FRAME, IN, NOTIFICATION, RESPONSE, SESSION, Table, CLIENT } from "./table.ts";
+import { CLIENT, EVENT, FRAME, IN, NOTIFICATION, RESPONSE, SESSION, Table } from "./table.ts";
 
 export type State = "file" | "loading" | "live" | "retry" | "ended";
 
@@ -16,6 +17,7 @@ export class Trace {
   table = new Table();
   dirty = new Set<number>(); // calls that changed
   #assembler: Assembler;
+  #held = new Map<string, number>(); // messages that a debugger held and that have not gone on
 
   constructor(id: string, name: string) {
     this.id = id;
@@ -34,8 +36,12 @@ export class Trace {
     t.add(lines);
     for (let row = from; row < t.length; row++) {
       const c = this.#assembler.take(row);
-      if (c) this.dirty.add(c.index);
-      else if (t.is(row, EVENT)) this.#event(row);
+      if (c) {
+        this.dirty.add(c.index);
+        if (this.#held.size > 0) this.#attach(c, row);
+      } else if (t.is(row, EVENT)) {
+        this.#event(row);
+      }
     }
   }
 
@@ -43,6 +49,7 @@ export class Trace {
   reset(): void {
     this.table = new Table();
     this.dirty = new Set();
+    this.#held.clear();
     this.#assembler = new Assembler(this.table, (c) => this.dirty.add(c.index));
   }
 
@@ -51,24 +58,33 @@ export class Trace {
     return n < 0 ? undefined : this.calls[n];
   }
 
-  /** Attaches the events of breakpoints to their call. */
+  /** Notes the events of a debugger: the frame of their message follows. */
   #event(row: number): void {
     const t = this.table;
     const bit = heldBits[t.text(row, "event")];
-    if (bit === undefined) return;
-    const call = t.text(row, "call");
-    for (let i = this.calls.length - 1; i >= 0 && call; i--) {
-      const c = this.calls[i];
-      if (c && t.text(c.first, "call") === call) {
-        c.held |= bit;
-        this.dirty.add(i);
-        return;
-      }
-    }
+    if (bit === undefined || t.col.id[row] === 0) return;
+    if (this.#held.size > MAX_HELD) this.#held.clear();
+    const key = messageKey(t, row);
+    this.#held.set(key, (this.#held.get(key) ?? 0) | bit);
+  }
+
+  #attach(c: Call, row: number): void {
+    const key = messageKey(this.table, row);
+    const bits = this.#held.get(key);
+    if (bits === undefined) return;
+    this.#held.delete(key);
+    c.held |= bits;
   }
 }
 
-const heldBits: Record<string, number> = { held: HELD, released: HELD, fault: HELD | FAULT };
+const MAX_HELD = 1000;
+
+/** Identifies a message by its leg, peer and ID. */
+export function messageKey(t: Table, row: number): string {
+  return `${t.is(row, CLIENT) ? "c" : "u"} ${t.col.peer[row]} ${t.col.id[row]}`;
+}
+
+const heldBits = dictionary<number>({ held: HELD, released: HELD, fault: HELD | FAULT });
 
 /** Reports whether a row stands by itself in the table of calls. */
 export function isSingle(t: Table, row: number): boolean {

@@ -1,5 +1,6 @@
 // The panel with everything about a call, or about a message or event without one.
 
+import { dictionary } from "../model/dictionary.ts";
 import { byToolman, peers, type Call } from "../model/calls.ts";
 import { formatClock, formatDuration, formatSince, formatSize } from "../model/duration.ts";
 import { callCommand } from "../model/quote.ts";
@@ -80,12 +81,12 @@ function times(trace: Trace, c: Call): HTMLElement | undefined {
   return el("div", "times", {}, bar, el("p", "", {}, words.join(" · ")));
 }
 
-const verdicts: Record<string, string> = {
+const verdicts = dictionary<string>({
   inactive: "The tool is not active for this client.",
   unknown: "There is no such name.",
   denied: "A rule forbids it.",
   held: "Its definition does not match its pin.",
-};
+});
 
 function refusal(trace: Trace, c: Call): HTMLElement | undefined {
   if (!isRefusal(c.verdict)) return undefined;

@@ -6,9 +6,9 @@ import { differences, rewritten, type Difference } from "../model/difference.ts"
 import { formatCount, formatDuration, formatSince, formatSize } from "../model/duration.ts";
 import { members } from "../model/scan.ts";
 import { visibleLines } from "../model/sanitize.ts";
-import { otherLeg, type Related } from "../model/related.ts";
+import { isHeld, otherLeg, type Related } from "../model/related.ts";
 import { CUT, MESSAGE, SESSION, TRUNCATED } from "../model/table.ts";
-import type { Trace } from "../model/trace.ts";
+import { messageKey, type Trace } from "../model/trace.ts";
 import { button, el, say } from "./dom.ts";
 import { describe } from "./rowtext.ts";
 import { marksOf } from "./sequencerows.ts";
@@ -110,6 +110,7 @@ export class Message {
   #changes(): HTMLElement | undefined {
     if (!this.#call) return undefined;
     const t = this.#trace.table;
+    if (isHeld(t, this.#row)) return this.#edits(this.#call);
     const other = otherLeg(this.#trace, this.#call, this.#row);
     const rewrote = t.field(this.#row, "rewrote");
     const paths = Array.isArray(rewrote) ? rewrote.filter((p): p is string => typeof p === "string") : [];
@@ -123,6 +124,17 @@ export class Message {
     const names = (row: number) => describe(this.#trace, row);
     return el("div", "changes", {},
       el("h4", "", {}, `✎ Rewritten between ${names(from).from} and ${names(to).to}`), changeTable(list));
+  }
+
+  /** Shows what a debugger changed: the event has the message as it came. */
+  #edits(c: Call): HTMLElement | undefined {
+    const t = this.#trace.table;
+    const key = messageKey(t, this.#row);
+    const after = c.rows.find((row) => row > this.#row && messageKey(t, row) === key && t.is(row, MESSAGE));
+    if (after === undefined || !t.is(this.#row, MESSAGE)) return undefined;
+    const a = t.body(this.#row), b = t.body(after);
+    const list = a.length + b.length < MAX_COMPARED ? differences(a, b) : [];
+    return list.length === 0 ? undefined : el("div", "changes", {}, el("h4", "", {}, "✎ Changed by the debugger"), changeTable(list));
   }
 
   #redactions(): HTMLElement | undefined {

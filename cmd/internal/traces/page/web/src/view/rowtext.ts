@@ -1,7 +1,7 @@
 // What a row of the trace is in words.
 
 import { failures, TOOLMAN } from "../model/calls.ts";
-import { FRAME, INVALID, NOTIFICATION, REQUEST, RESPONSE, SESSION } from "../model/table.ts";
+import { FRAME, INVALID, MESSAGE, NOTIFICATION, REQUEST, SESSION } from "../model/table.ts";
 import { ends, type Trace } from "../model/trace.ts";
 
 export interface Description {
@@ -63,17 +63,19 @@ function event(trace: Trace, row: number, from: string): Description {
     case "held":
     case "released":
     case "fault":
-      return { ...base, symbol: "‖", text: [name, said].filter(Boolean).join(": "), tone: "held" };
+      return { ...base, symbol: "‖", text: heldText(trace, row), tone: "held" };
   }
   return { ...base, symbol: "•", text: [name || "event", said].filter(Boolean).join(": "), tone: name === "gone" ? "junk" : "event" };
 }
 
-/** Says what kind of row it is, for screen readers and titles. */
-export function kindOf(trace: Trace, row: number): string {
+/** Says what a debugger did to a message. */
+function heldText(trace: Trace, row: number): string {
   const t = trace.table;
-  if (t.is(row, SESSION)) return "session";
-  if (!t.is(row, FRAME)) return t.text(row, "event") || "event";
-  if (t.is(row, REQUEST)) return "request";
-  if (t.is(row, RESPONSE)) return "response";
-  return t.is(row, NOTIFICATION) ? "notification" : "invalid";
+  const words = (key: string, before: string) => {
+    const value = t.field(row, key);
+    return typeof value === "string" || typeof value === "number" ? before + String(value) : "";
+  };
+  const said = t.is(row, MESSAGE) ? "" : t.body(row).slice(0, MAX_TEXT);
+  const message = [t.text(row, "name"), t.text(row, "method"), t.text(row, "id")].filter(Boolean).join(" ");
+  return [t.text(row, "event"), words("done", ""), words("hold", "no. "), message, said].filter(Boolean).join(" · ");
 }

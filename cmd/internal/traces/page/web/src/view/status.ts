@@ -1,5 +1,6 @@
 // How the outcome of a call looks: a symbol and a word, besides a color.
 
+import { dictionary } from "../model/dictionary.ts";
 import { failed, type Call } from "../model/calls.ts";
 
 export interface Look {
@@ -31,7 +32,7 @@ export function lookOfCall(c: Call): Look {
   return lookOf(c.status, failed(c));
 }
 
-const meanings: Record<string, string> = {
+const meanings = dictionary<string>({
   ok: "answered by the server",
   rpc_error: "answered with a JSON-RPC error",
   tool_error: "the tool reports an error",
@@ -43,7 +44,7 @@ const meanings: Record<string, string> = {
   gone: "the server has ended before it answered",
   late: "answered after the call was over",
   orphan: "an answer to no request",
-};
+});
 
 export function meaningOf(status: string): string {
   return meanings[status] ?? "";

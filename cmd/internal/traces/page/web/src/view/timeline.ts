@@ -71,7 +71,8 @@ export class Timeline {
     for (const c of trace.calls) {
       if (run > 0 && t.col.run[c.first] !== run) continue;
       const start = bucket(t.col.at[c.first] ?? 0);
-      const end = bucket((t.col.at[c.first] ?? 0) + c.totalUS);
+      const running = c.status === "pending" && !c.reported && now > 0;
+      const end = running ? buckets - 1 : bucket((t.col.at[c.first] ?? 0) + c.totalUS);
       const into = failed(c) ? bad : good;
       for (let b = start; b <= end; b++) into[b] = (into[b] ?? 0) + 1;
     }

@@ -2,7 +2,7 @@
 // small one. Values are shown as they are in the message, byte for byte, with escapes for what is
 // hidden.
 
-import { decode, find, kindAt, members, pathText, pathTo, type Path, type Span } from "../model/scan.ts";
+import { decode, kindAt, members, pathText, pathTo, type Path, type Span } from "../model/scan.ts";
 import { visible, visibleLines } from "../model/sanitize.ts";
 import { formatCount, formatSize } from "../model/duration.ts";
 import { button, copy, el, set, text } from "./dom.ts";
@@ -18,8 +18,8 @@ interface Node {
   readonly path: Path;
   readonly span: Span;
   group: HTMLUListElement | undefined;
-  /** Draws the members up to a number. */
-  fill: ((upTo: number) => void) | undefined;
+  /** Draws the members from one number to another. */
+  draw: ((from: number, to: number) => void) | undefined;
 }
 
 export class Tree {
@@ -90,7 +90,7 @@ export class Tree {
     const folds = kind === "object" || kind === "array";
     const line = el("div", "node");
     const item = el("li", "", { role: "treeitem", tabindex: -1 }, line);
-    const n: Node = { item, line, path, span, group: undefined, fill: undefined };
+    const n: Node = { item, line, path, span, group: undefined, draw: undefined };
     if (folds) set(item, "aria-expanded", "false");
     line.append(el("span", "fold", { "aria-hidden": "true" }, folds ? "▸" : ""));
     if (key !== "") line.append(el("span", "key", {}, key), el("span", "colon", {}, ": "));
@@ -155,30 +155,48 @@ export class Tree {
     }
   }
 
+  /** Makes the place for a node's members, and draws the first ones. */
   #children(n: Node): void {
     const group = el("ul", "", { role: "group" });
     n.group = group;
     n.item.append(group);
-    let drawn = 0;
-    n.fill = (upTo) => {
-      if (upTo <= drawn) return;
-      const from = drawn;
-      let seen = 0;
-      let rest = false;
-      group.querySelector(":scope > .rest")?.remove();
+    let low = 0, high = 0; // the members that are drawn
+    n.draw = (from, to) => {
+      from = Math.max(0, from);
+      if (from >= low && to <= high) return;
+      if (from > high || to < low) {
+        // Far from what is drawn: a list of 100,000 is never drawn whole.
+        group.replaceChildren();
+        low = high = from;
+      }
+      for (const rest of group.querySelectorAll(":scope > .rest")) rest.remove();
+      const before = group.firstElementChild;
+      let at = 0;
+      let more = false;
       const ok = members(this.#text, n.span.start, n.span.end, (m) => {
-        if (seen >= upTo) {
-          rest = true;
+        const index = at++;
+        if (index >= to && index >= high) {
+          more = true;
           return false;
         }
-        if (seen++ >= from) group.append(this.#node(m, [...n.path, m.key], String(m.key)).item);
+        if (index >= from && (index < low || index >= high)) {
+          const item = this.#node(m, [...n.path, m.key], String(m.key)).item;
+          if (index < low) group.insertBefore(item, before);
+          else group.append(item);
+        }
         return true;
       });
-      drawn = seen;
-      if (rest) group.append(el("li", "rest", { role: "none" }, button(`${PAGE} more`, "small more", () => n.fill?.(drawn + PAGE), { tabindex: -1 })));
+      low = Math.min(low, from);
+      high = Math.max(high, more ? Math.max(to, high) : at);
+      if (low > 0) group.prepend(this.#rest(`${PAGE} before`, () => n.draw?.(low - PAGE, low)));
+      if (more) group.append(this.#rest(`${PAGE} more`, () => n.draw?.(high, high + PAGE)));
       if (!ok) group.append(el("li", "rest problem", { role: "none" }, "the JSON is broken here"));
     };
-    n.fill(PAGE);
+    n.draw(0, PAGE);
+  }
+
+  #rest(label: string, press: () => void): HTMLElement {
+    return el("li", "rest", { role: "none" }, button(label, "small more", press, { tabindex: -1 }));
   }
 
   /** Unfolds the way to a path and moves the focus there. */
@@ -187,13 +205,22 @@ export class Tree {
     for (const step of path) {
       if (!n) return;
       this.#unfold(n, true);
-      if (typeof step === "number") n.fill?.(step + 1);
-      else if (find(this.#text, n.span, [step])) {
-        for (let upTo = PAGE; !this.#child(n, step) && upTo < 1e6; upTo *= 4) n.fill?.(upTo);
-      }
+      const index = this.#indexOf(n, step);
+      if (index >= 0 && !this.#child(n, step)) n.draw?.(index - 20, index + PAGE - 20);
       n = this.#child(n, step);
     }
     if (n) this.#focus(n.item, true);
+  }
+
+  #indexOf(n: Node, step: string | number): number {
+    if (typeof step === "number") return step;
+    let index = -1;
+    let at = 0;
+    members(this.#text, n.span.start, n.span.end, (m) => {
+      if (m.key === step) index = at;
+      at++;
+    });
+    return index;
   }
 
   #child(n: Node, step: string | number): Node | undefined {
