@@ -70,8 +70,9 @@ cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router
 cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/redact mcpwire/httpclient spawn
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
-cmd/internal/traces: cmd/internal/cli cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
+cmd/internal/traces: cmd/internal/cli cmd/internal/traces/check cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
+cmd/internal/traces/check: cmd/internal/cli cmd/internal/junit cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize mcpwire/schema
 cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
 cmd/internal/traces/dialog: jsonrpc jsonrpc/peer
 cmd/internal/traces/export: cmd/internal/cli cmd/internal/setup cmd/internal/traces/calls cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire mcpwire/sanitize
@@ -97,6 +98,7 @@ mcpwire/httpclient: mcpwire/sanitize
 mcpwire/httpheader: jsonrpc mcpwire mcpwire/sanitize
 mcpwire/inputreq: jsonrpc mcpwire
 mcpwire/sanitize:
+mcpwire/schema:
 mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/endpoint
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traces/check"
 	"toolman/cmd/internal/traces/compare"
 	"toolman/cmd/internal/traces/export"
 	"toolman/cmd/internal/traces/files"
@@ -85,6 +86,6 @@ func New() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Stats, "stats", false, "print counts, errors, percentiles and bytes by tool")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON: calls, with --frames the trace's own lines, with --stats a list")
 	cmd.Flags().BoolVar(&last, "last", false, "the newest trace that was given no file, in place of FILE")
-	cmd.AddCommand(newList(), newPrune(), page.NewOpen(), page.NewHTML(), compare.New(), remove.New(), replay.New(), export.New(), play.New())
+	cmd.AddCommand(newList(), newPrune(), page.NewOpen(), page.NewHTML(), compare.New(), remove.New(), replay.New(), export.New(), play.New(), check.New())
 	return cmd
 }
