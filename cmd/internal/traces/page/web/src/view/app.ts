@@ -1,7 +1,7 @@
 // The page as a whole: which trace, run and view are shown, and what happens when they change.
 
 import type { Call } from "../model/calls.ts";
-import { formatCount } from "../model/duration.ts";
+import { formatCount, formatDuration } from "../model/duration.ts";
 import { Filter } from "../model/filter.ts";
 import { place } from "./lanes.ts";
 import { rowOf, Selection, type Scope } from "../model/selection.ts";
@@ -203,10 +203,11 @@ export class App {
   /** Shows what is selected, without looking at the trace again. */
   refresh(): void {
     this.#lanes.update(this.trace);
-    this.timeline.draw(this.trace, this.run, this.now, (name) => this.color(name));
+    this.#drawTimeline();
     const panel = this.panels.find((p) => p.name === this.view);
     if (panel) {
       const into = byID("panel");
+      if (into.dataset["panel"] !== panel.name) delete into.dataset["drawn"]; // another view was here
       set(into, "data-panel", panel.name);
       panel.draw(into, this);
     }
@@ -220,6 +221,22 @@ export class App {
     byID("empty").hidden = items.length > 0;
     text(byID("empty"), this.trace.table.length === 0 ? (this.trace.state === "file" ? "This trace has no records." : "Waiting for the first message…") : "Nothing matches the filter.");
     this.#redetail();
+  }
+
+  #timelineTimer = 0;
+  #timelineAt = 0;
+
+  /** Draws the timeline, of a long trace that grows at most four times a second. */
+  #drawTimeline(): void {
+    const wait = this.trace.state === "live" && this.trace.table.length > 20_000 ? this.#timelineAt + 250 - performance.now() : 0;
+    if (wait > 0) {
+      this.#timelineTimer ||= window.setTimeout(() => this.#drawTimeline(), wait + 1);
+      return;
+    }
+    clearTimeout(this.#timelineTimer);
+    this.#timelineTimer = 0;
+    this.timeline.draw(this.trace, this.run, this.now, (name) => this.color(name));
+    this.#timelineAt = performance.now();
   }
 
   #indexOf(items: Int32Array, item: number): number {
@@ -289,6 +306,7 @@ export class App {
     this.#shown = "";
     this.#redetail();
     this.list.refresh();
+    if (matchMedia("(max-width: 760px)").matches) byID("detail").focus(); // it covers the list
   }
 
   closeDetail(): void {
@@ -327,6 +345,8 @@ export class App {
   /** Lets timers of pending calls run. */
   #tick(): void {
     if (this.trace.state !== "live" || document.hidden) return;
+    const running = byID("detail").querySelector<HTMLElement>(".running");
+    if (running) text(running, formatDuration(Math.max(0, this.now - Number(running.dataset["since"]))) + "…");
     if (this.view === "calls" && this.trace.calls.some((c) => c.status === "pending" && !c.reported)) this.list.refresh();
   }
 }

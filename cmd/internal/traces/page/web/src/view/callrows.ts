@@ -70,9 +70,9 @@ export class CallRows implements Rows {
     name(cell(3), t.text(c.first, "method"), t.text(c.first, "name"), c.error || (isRefusal(c.verdict) ? c.verdict : ""));
     text(cell(4), `${look.symbol} ${c.status}${c.code ? " " + c.code : ""}${c.late ? " late" : ""}`);
     text(cell(5), pending ? (running ? formatDuration(running) + "…" : "") : formatDuration(c.totalUS));
-    text(cell(6), c.answered && !byToolman(t, c) ? formatDuration(c.ownUS) : "");
+    text(cell(6), c.answered && !byToolman(t, c) && !c.tapped ? formatDuration(c.ownUS) : "");
     text(cell(7), `>${formatSize(c.in)} <${formatSize(c.out)}`);
-    place(bar, shown, at, pending ? running : c.totalUS, c.totalUS ? c.ownUS / c.totalUS : 0);
+    place(bar, shown, at, pending ? running : c.totalUS, c.totalUS && !c.tapped ? c.ownUS / c.totalUS : 0);
     set(row, "aria-label", undefined);
   }
 }

@@ -15,6 +15,7 @@ interface Side {
 interface Outcome {
   readonly status?: string;
   readonly code?: number;
+  readonly us?: number;
   readonly total_us?: number;
   readonly call?: string;
 }
@@ -55,6 +56,7 @@ export interface Comparison {
 }
 
 const MAX_PAIRS = 500;
+const MAX_OPEN = 12; // places of a pair that is shown unfolded
 
 export class ComparedPanel implements Panel {
   readonly name = "diff";
@@ -113,7 +115,7 @@ export class ComparedPanel implements Panel {
       el("p", "", {}, [`${c.same ?? 0} the same`, `~ ${c.changed ?? 0} changed`, `− ${c.removed ?? 0} only before`, `+ ${c.added ?? 0} only after`, `⇅ ${c.moved ?? 0} in another order`].join(" · ")),
       el("div", "tools", {}, toggle, again),
       ...(c.notifications ?? []).map((n) => el("p", "", {}, `◆ ${n.method ?? ""}: − ${n.a ?? 0}  + ${n.b ?? 0}`)),
-      ...pairs.slice(0, MAX_PAIRS).map(pair),
+      ...pairs.slice(0, MAX_PAIRS).map((p) => pair(app, p)),
       ...(pairs.length > MAX_PAIRS ? [el("p", "quiet", {}, `${pairs.length - MAX_PAIRS} more are not shown; toolman trace diff prints all.`)] : []),
       ...(c.ignored?.length ? [el("p", "quiet", {}, "Ignored: " + c.ignored.map((i) => `${i.rule ?? ""} (${i.count ?? 0})`).join(", "))] : []));
   }
@@ -123,7 +125,7 @@ function differs(p: Pair): boolean {
   return !(p.a && p.b) || p.moved === true || p.slower === true || p.faster === true || (p.request?.length ?? 0) > 0 || (p.response?.length ?? 0) > 0;
 }
 
-function pair(p: Pair): HTMLElement {
+function pair(app: App, p: Pair): HTMLElement {
   const symbol = !p.b ? "−" : !p.a ? "+" : p.request?.length || p.response?.length ? "~" : p.moved ? "⇅" : "=";
   const outcome = (o: Outcome | undefined) => (o ? `${o.status ?? ""}${o.code ? " " + o.code : ""} ${o.total_us ? formatDuration(o.total_us) : ""}` : "absent");
   const words = [p.moved ? "in another order" : "", p.slower ? "slower" : "", p.faster ? "faster" : ""].filter(Boolean).join(", ");
@@ -133,7 +135,23 @@ function pair(p: Pair): HTMLElement {
   for (const [label, places] of [["Request", p.request], ["Response", p.response]] as const) {
     if (places?.length) tables.push(el("h4", "", {}, label), changeTable(places.map(difference)));
   }
-  return el("details", `change ${symbol === "−" ? "before" : symbol === "+" ? "after" : ""}`, { open: tables.length > 0 && tables.length < 4 }, head, ...tables);
+  const places = (p.request?.length ?? 0) + (p.response?.length ?? 0);
+  const show = [p.a, p.b].map((o, i) => (o ? showButton(app, i, o, p.method ?? "") : undefined));
+  return el("details", `change ${symbol === "−" ? "before" : symbol === "+" ? "after" : ""}`, { open: places > 0 && places <= MAX_OPEN }, head,
+    el("div", "tools", {}, ...show), ...tables);
+}
+
+/** Makes a button that shows a call in its own file. */
+function showButton(app: App, side: number, o: Outcome, method: string): HTMLElement | undefined {
+  const trace = app.traces[side];
+  const t = trace?.table;
+  const call = trace?.calls.find((c) => t?.col.us[c.first] === o.us && t?.text(c.first, "method") === method);
+  if (!trace || !call) return undefined;
+  return button(side ? "show after" : "show before", "small", () => {
+    app.choose(trace, 0);
+    app.setView("calls");
+    app.go(call);
+  });
 }
 
 function difference(p: Place): { path: string; before: string | undefined; after: string | undefined } {

@@ -6,7 +6,7 @@ import { formatClock, formatDuration, formatSince, formatSize } from "../model/d
 import { callCommand } from "../model/quote.ts";
 import { answerOf, roundsOf, rowsOf, type Related } from "../model/related.ts";
 import { isRefusal } from "../model/subject.ts";
-import { FRAME, REQUEST, UPSTREAM } from "../model/table.ts";
+import { FRAME, REDACTED, REQUEST, UPSTREAM } from "../model/table.ts";
 import type { Trace } from "../model/trace.ts";
 import { button, copy, el } from "./dom.ts";
 import { Message } from "./message.ts";
@@ -65,12 +65,12 @@ function callPanel(trace: Trace, c: Call, row: number, actions: Actions): HTMLEl
 /** Shows where the time went. */
 function times(trace: Trace, c: Call): HTMLElement | undefined {
   if (c.status === "pending") {
-    const running = trace.state === "live" ? "The call is running." : "The trace ends before its answer.";
-    return el("p", "quiet", {}, running);
+    if (trace.state !== "live") return el("p", "note", {}, "◌ The trace ends before its answer.");
+    return el("p", "note", {}, "◌ The call is running: ", el("strong", "running", { "data-since": trace.table.col.at[c.first] ?? 0 }));
   }
   const bar = el("div", "split", { "aria-hidden": "true" });
   const silent = c.peerUS === 0 && c.other !== "";
-  const share = !silent && c.totalUS > 0 && c.answered && !byToolman(trace.table, c) ? Math.min(1, c.ownUS / c.totalUS) : 0;
+  const share = !silent && !c.tapped && c.totalUS > 0 && c.answered && !byToolman(trace.table, c) ? Math.min(1, c.ownUS / c.totalUS) : 0;
   const own = el("i", "own");
   own.style.width = `${(share * 100).toFixed(1)}%`;
   bar.append(own);
@@ -103,9 +103,10 @@ function tools(trace: Trace, c: Call): HTMLElement {
   const there = c.rows.find((row) => t.is(row, UPSTREAM) && t.is(row, REQUEST));
   const server = c.other || c.tapped;
   const command = there !== undefined && !byToolman(t, c) ? callCommand(server, t.body(there)) : c.tapped && !byToolman(t, c) ? callCommand(server, t.body(c.first)) : undefined;
+  const redacted = (c.traits & REDACTED) !== 0;
   const answer = answerOf(trace, c);
   return el("div", "tools", {},
-    command ? button("copy as toolman call", "small", () => void copy(command, "the command"), { title: command.slice(0, 300) }) : undefined,
+    command ? button("copy as toolman call", "small", () => void copy(command, redacted ? "the command; it has placeholders for secrets" : "the command"), { title: command.slice(0, 300) }) : undefined,
     button("copy request", "small", () => void copy(t.body(c.first), "the request")),
     answer !== undefined ? button("copy response", "small", () => void copy(t.body(answer), "the response")) : undefined,
     button("copy trace lines", "small", () => void copy(c.rows.map((row) => t.line(row)).join("\n") + "\n", "the lines of the trace")));

@@ -43,10 +43,10 @@ export class Lanes {
       if (t.is(row, CLIENT)) add(this.#clients, name);
       else if (!this.#selves.includes(name) && !(t.is(row, FRAME) === false && this.#clients.includes(name))) add(this.#servers, name);
     }
-    if (this.#selves.length === 0) this.#selves.push(TOOLMAN);
+    const selves = this.#selves.length ? this.#selves : [TOOLMAN]; // a part of a file may have no first line
     const all: Lane[] = [
       ...(this.#clients.length ? this.#known() : ["client"]).map((name) => ({ name, kind: "client" as const })),
-      ...this.#selves.map((name) => ({ name, kind: "self" as const })),
+      ...selves.map((name) => ({ name, kind: "self" as const })),
       ...this.#servers.map((name) => ({ name, kind: "server" as const })),
     ];
     this.all.splice(0, this.all.length, ...all);

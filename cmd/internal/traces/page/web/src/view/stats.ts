@@ -45,8 +45,8 @@ function content(app: App): HTMLElement[] {
     el("div", "cards", {},
       card("Calls", formatCount(calls.length), `${formatCount(sum((s) => s.pending))} pending`),
       card("Errors", formatCount(errors), `${((100 * errors) / Math.max(1, calls.length)).toFixed(1)} % of the calls`),
-      card("At servers", formatDuration(server), "of calls that they answered"),
-      card("In toolman", formatDuration(own), `${((100 * own) / Math.max(1, own + server)).toFixed(own < server / 10 ? 2 : 0)} % of their time`),
+      ...(server === 0 ? [] : [card("At servers", formatDuration(server), "of calls that they answered")]),
+      ...(server === 0 ? [] : [card("In toolman", formatDuration(own), `${((100 * own) / Math.max(1, own + server)).toFixed(own < server / 10 ? 2 : 0)} % of their time`)]),
       card("Results", formatSize(results), `about ${formatCount(tokens(results))} tokens`)),
     table(tools.slice(0, MAX_TOOLS)),
     el("p", "quiet", {}, `Only what the filter selects is counted. Tokens are estimated as bytes / 4.3, as toolman check does. `
