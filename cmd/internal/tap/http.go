@@ -114,6 +114,9 @@ func newProxy(target *url.URL, rec *record.HTTP) (http.Handler, error) {
 		if r.Body != nil && r.Body != http.NoBody {
 			r.Body = &traced{ReadCloser: r.Body, copy: e.Request}
 		}
+		// Or the first byte of a response would close the body of a request that is still being
+		// passed on, and that would end both.
+		http.NewResponseController(w).EnableFullDuplex()
 		proxy.ServeHTTP(plain{w}, r)
 	}), nil
 }

@@ -317,3 +317,40 @@ func TestNoResponseIsABadGateway(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// The start of a response passes while the request is still being passed on, and ends neither.
+func TestAResponseMayBeginBeforeItsRequestHasEnded(t *testing.T) {
+	s := tapServer(t, func(w http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(w).EnableFullDuplex()
+		io.CopyN(io.Discard, r.Body, 5)
+		io.WriteString(w, "begun ")
+		w.(http.Flusher).Flush()
+		rest, err := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%q %v", rest, err)
+	})
+	body, more := io.Pipe()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", s.tap+"/mcp", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = 10
+	go io.WriteString(more, "first")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	begun := make([]byte, 6)
+	if _, err := io.ReadFull(resp.Body, begun); err != nil || string(begun) != "begun " {
+		t.Fatal(string(begun), err)
+	}
+	go func() {
+		io.WriteString(more, "later")
+		more.Close()
+	}()
+	if rest, err := io.ReadAll(resp.Body); string(rest) != `"later" <nil>` || err != nil {
+		t.Errorf("%s, %v", rest, err)
+	}
+}
