@@ -106,6 +106,7 @@ type Frame struct {
 	Rewrote       []string // JSON paths that differ from the frame on the other leg, such as "id"; not to be changed later
 	Verdict, Rule string   // toolman's decision about the target, and the rule behind it
 	Msg           []byte   // the frame as on the wire
+	Scanned       bool     // jsonrpc.Scan has accepted Msg: it need not be checked again
 
 	At   time.Time // when it was seen; zero: now
 	Size int       // of the whole frame, if Msg is only its start

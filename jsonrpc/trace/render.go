@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	timeFormat = "2006-01-02T15:04:05.000000Z"
-	maxName    = 1 << 10 // bytes of a peer's, method's or target's name that are written
+	maxName = 1 << 10 // bytes of a peer's, method's or target's name that are written
 )
 
 // A renderer turns entries into lines.
@@ -27,6 +26,8 @@ type renderer struct {
 	maxMsg   int
 	word     []byte   // the current name
 	redacted []string // where the current line has replacements
+	names    nameCache
+	clock    clockCache
 }
 
 func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
@@ -63,7 +64,7 @@ func (r *renderer) head(dst []byte, seq uint64, t string, at time.Time, since ti
 	dst = append(dst, `,"t":"`...)
 	dst = append(dst, t...)
 	dst = append(dst, `","ts":"`...)
-	dst = at.UTC().AppendFormat(dst, timeFormat)
+	dst = r.clock.append(dst, at)
 	dst = append(dst, `","us":`...)
 	return strconv.AppendInt(dst, since.Microseconds(), 10)
 }
@@ -145,11 +146,12 @@ func (r *renderer) frame(dst []byte, e *entry) []byte {
 	dst = r.name(dst, "rule", f.Rule)
 	dst = append(dst, `,"bytes":`...)
 	dst = strconv.AppendInt(dst, int64(e.size), 10)
-	return r.end(r.body(dst, f.Msg, e.size))
+	return r.end(r.body(dst, f, e.size))
 }
 
 // body appends the kept part of a frame: verbatim if it is JSON, otherwise as text.
-func (r *renderer) body(dst, msg []byte, size int) []byte {
+func (r *renderer) body(dst []byte, f *Frame, size int) []byte {
+	msg := f.Msg
 	cut := len(msg) < size
 	if cut {
 		dst = append(dst, `,"trunc":true`...)
@@ -157,7 +159,7 @@ func (r *renderer) body(dst, msg []byte, size int) []byte {
 	if size == 0 {
 		return dst
 	}
-	if cut || !jsonrpc.Valid(msg) {
+	if cut || !f.Scanned && !jsonrpc.Valid(msg) {
 		return r.text(dst, msg, cut)
 	}
 	return r.verbatim(append(dst, `,"msg":`...), msg, "msg")
@@ -225,6 +227,18 @@ func (r *renderer) name(dst []byte, key, s string) []byte {
 }
 
 func (r *renderer) short(dst []byte, s, key string) []byte {
+	if known := r.names.find(r.redactor.Patterns, s); known != nil {
+		return append(dst, known...)
+	}
+	from, replaced := len(dst), len(r.redacted)
+	dst = r.shorten(dst, s, key)
+	if len(r.redacted) == replaced && !slices.Contains(r.redacted, key) {
+		r.names.add(s, dst[from:])
+	}
+	return dst
+}
+
+func (r *renderer) shorten(dst []byte, s, key string) []byte {
 	r.word = append(r.word[:0], s...)
 	p := r.plain(readable(r.word), false, key)
 	if len(p) > maxName {

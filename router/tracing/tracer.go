@@ -65,7 +65,7 @@ func (t *Tracer) Request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint6
 		return
 	}
 	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Request, Method: string(method), Name: string(m.Text(name)),
-		ID: token(m), Call: n, Msg: m.Frame})
+		ID: token(m), Call: n, Msg: m.Frame, Scanned: true})
 }
 
 // Notification traces an incoming notification. n is the correlation number of its call; 0: none.
@@ -74,7 +74,7 @@ func (t *Tracer) Notification(leg trace.Leg, peer string, m *jsonrpc.Message, n 
 		return
 	}
 	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Notification,
-		Method: string(m.Text(m.Method)), Call: n, Msg: m.Frame})
+		Method: string(m.Text(m.Method)), Call: n, Msg: m.Frame, Scanned: true})
 }
 
 // Response traces an incoming response.
@@ -82,7 +82,7 @@ func (t *Tracer) Response(leg trace.Leg, peer string, m *jsonrpc.Message, note N
 	if t == nil {
 		return
 	}
-	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Response, ID: token(m), Msg: m.Frame}
+	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Response, ID: token(m), Msg: m.Frame, Scanned: true}
 	note.fill(&f)
 	if f.Status == "" {
 		f.Status, f.Code = Outcome(m)
@@ -103,7 +103,7 @@ func (t *Tracer) Sent(leg trace.Leg, peer string, frame []byte, note Note) {
 	var m jsonrpc.Message
 	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.Out, Kind: trace.Invalid, Msg: frame}
 	if jsonrpc.Scan(frame, &m) == nil {
-		f.Kind, f.ID = kinds[m.Kind], token(&m)
+		f.Kind, f.ID, f.Scanned = kinds[m.Kind], token(&m), true
 	}
 	if m.Kind == jsonrpc.Response {
 		f.Status, f.Code = Outcome(&m)

@@ -88,6 +88,12 @@ func (r *Redactor) str(p []byte, t token, depth int) {
 	}
 	lo, hi := t.inner()
 	text := p[lo:hi]
+	if len(text) < wordBytes && bytes.IndexByte(text, '\\') < 0 { // too short for all but whole secrets
+		if r.isWhole(text) {
+			r.spans = append(r.spans, span{lo: lo, hi: hi})
+		}
+		return
+	}
 	if _, escaped := r.find(view{text: text, base: lo}, false); escaped {
 		text = r.views[0].text
 	}
@@ -129,6 +135,11 @@ func (r *Redactor) hides(key []byte) byte {
 // isSensitive reports whether any value of this key is a secret.
 func (r *Redactor) isSensitive(key []byte) bool {
 	if len(key) < len("token") { // the shortest word
+		return false
+	}
+	switch string(key) { // keys of nearly every message, for speed
+	case "jsonrpc", "method", "params", "arguments", "result", "content", "structuredContent", "isError", "message",
+		"description", "inputSchema", "properties", "required", "progress", "total":
 		return false
 	}
 	if r.key.resolve(view{text: key}, &backslashes) {
