@@ -33,7 +33,10 @@ export function bindKeys(app: App, cycleTheme: () => void): void {
     j: () => app.move(1), ArrowDown: () => app.move(1), k: () => app.move(-1), ArrowUp: () => app.move(-1),
     g: () => app.move(-Infinity), Home: () => app.move(-Infinity), G: () => app.move(Infinity), End: () => app.move(Infinity),
     PageDown: () => app.move(app.list.page), PageUp: () => app.move(-app.list.page),
-    Enter: () => app.openDetail(),
+    Enter: () => {
+      if (app.list.selected < 0) app.move(1);
+      app.openDetail();
+    },
     Escape: () => (byID("detail").hidden ? app.filterBox.set("") : app.closeDetail()),
     "/": () => app.filterBox.input.select(), f: () => app.filterBox.input.select(),
     e: () => nextError(app, 1), E: () => nextError(app, -1),
