@@ -133,7 +133,7 @@ function pair(app: App, p: Pair): HTMLElement {
     el("span", "quiet", {}, `  − ${outcome(p.a)}  + ${outcome(p.b)}  ${words}`));
   const tables: HTMLElement[] = [];
   for (const [label, places] of [["Request", p.request], ["Response", p.response]] as const) {
-    if (places?.length) tables.push(el("h3", "", {}, label), changeTable(places.map(difference)));
+    if (places?.length) tables.push(el("h2", "part", {}, label), changeTable(places.map(difference)));
   }
   const places = (p.request?.length ?? 0) + (p.response?.length ?? 0);
   const show = [p.a, p.b].map((o, i) => (o ? showButton(app, i, o, p.method ?? "") : undefined));
