@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -221,22 +222,48 @@ func (p *pairing) gap(fromA, toA, fromB, toB int) {
 	}
 }
 
-// moved reports whether a pair changed its place: another pair came wholly before it in one session
-// and wholly after it in the other. Calls that overlap have no order.
-func (p *pairing) moved(i int) bool {
-	j := p.ofA[i]
-	if p.inOrder[i] || j < 0 {
-		return false
-	}
-	for k, l := range p.ofA {
-		if l < 0 || !p.inOrder[k] {
-			continue
+// An order answers what came before and after the calls of the common order.
+type order struct {
+	byStart  []int // where calls in order begin in a, ascending
+	earliest []int // for each of byStart, where the first of it and those behind it ends in b
+	byEnd    []int // where they end in a, ascending
+	latest   []int // for each of byEnd, where the last of it and those before it begins in b
+}
+
+func (p *pairing) order() *order {
+	var inOrder []int
+	for i, ok := range p.inOrder {
+		if ok {
+			inOrder = append(inOrder, i)
 		}
-		if ended(p.a[i]) < start(p.a[k]) && ended(p.b[l]) < start(p.b[j]) || ended(p.a[k]) < start(p.a[i]) && ended(p.b[j]) < start(p.b[l]) {
-			return true
+	}
+	o := new(order)
+	for _, i := range inOrder {
+		o.byStart = append(o.byStart, start(p.a[i]))
+		o.earliest = append(o.earliest, ended(p.b[p.ofA[i]]))
+	}
+	for n := len(o.earliest) - 2; n >= 0; n-- {
+		o.earliest[n] = min(o.earliest[n], o.earliest[n+1])
+	}
+	slices.SortFunc(inOrder, func(i, j int) int { return cmp.Compare(ended(p.a[i]), ended(p.a[j])) })
+	for n, i := range inOrder {
+		o.byEnd = append(o.byEnd, ended(p.a[i]))
+		o.latest = append(o.latest, start(p.b[p.ofA[i]]))
+		if n > 0 {
+			o.latest[n] = max(o.latest[n], o.latest[n-1])
 		}
 	}
-	return false
+	return o
+}
+
+// moved reports whether a pair changed its place: a call of the common order came wholly before it in
+// one session and wholly after it in the other. Calls that overlap have no order.
+func (o *order) moved(a, b *recording.Call) bool {
+	if n := sort.SearchInts(o.byStart, ended(a)); n < len(o.byStart) && o.earliest[n] < start(b) {
+		return true
+	}
+	n := sort.SearchInts(o.byEnd, start(a)) - 1
+	return n >= 0 && o.latest[n] > ended(b)
 }
 
 func start(c *recording.Call) int { return c.Request.At }

@@ -28,8 +28,9 @@ func Sessions(a, b *recording.Session, o Options) *Result {
 	}
 	p := align(a.Select(&o.Filter), b.Select(&o.Filter))
 	r := &Result{A: sideOf(a, len(p.a)), B: sideOf(b, len(p.b)), Pairs: []*Pair{}}
+	order := p.order()
 	for _, pair := range p.list() {
-		r.add(pair, p, &o)
+		r.add(pair, p, order, &o)
 	}
 	r.Notifications = notifications(a, b)
 	r.Ignored = o.Rules.Ignored()
@@ -59,7 +60,7 @@ func (p *pairing) list() [][2]int {
 	return all
 }
 
-func (r *Result) add(at [2]int, p *pairing, o *Options) {
+func (r *Result) add(at [2]int, p *pairing, order *order, o *Options) {
 	pair := new(Pair)
 	r.Pairs = append(r.Pairs, pair)
 	var a, b *recording.Call
@@ -86,7 +87,7 @@ func (r *Result) add(at [2]int, p *pairing, o *Options) {
 	pair.Request = o.Rules.Values("params", orEmpty(a.Request.Params), orEmpty(b.Request.Params))
 	pair.Response = o.Rules.calls(a, b)
 	pair.Slower, pair.Faster = slower(pair.A, pair.B, o.Threshold), slower(pair.B, pair.A, o.Threshold)
-	if pair.Moved = p.moved(at[0]); pair.Moved {
+	if pair.Moved = !p.inOrder[at[0]] && order.moved(a, b); pair.Moved {
 		r.Moved++
 	}
 	if pair.State = Same; len(pair.Request)+len(pair.Response) > 0 {
