@@ -73,7 +73,7 @@ cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/con
 cmd/internal/traces: cmd/internal/cli cmd/internal/traces/check cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
 cmd/internal/traces/check: cmd/internal/cli cmd/internal/junit cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize mcpwire/schema
-cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
+cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire mcpwire/sanitize
 cmd/internal/traces/dialog: jsonrpc jsonrpc/peer
 cmd/internal/traces/export: cmd/internal/cli cmd/internal/setup cmd/internal/traces/calls cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire mcpwire/sanitize
 cmd/internal/traces/files: cmd/internal/cli

@@ -124,10 +124,31 @@ func redacted(a, b string) bool {
 	return strings.HasSuffix(rest, parts[last])
 }
 
+// betweenEras ignores what only one era has in a message. It applies if the sessions are of different
+// eras.
+func betweenEras(at path, a, b any) bool {
+	if a != nil && b != nil {
+		return false
+	}
+	switch key := at.key(); {
+	case len(at) == 2:
+		return at.ends("result", "resultType") || at.ends("result", "ttlMs") || at.ends("result", "cacheScope")
+	default:
+		return len(at) > 1 && at[len(at)-2].key == "_meta" && strings.HasPrefix(key, "io.modelcontextprotocol/")
+	}
+}
+
+const erasAbout = "resultType, ttlMs, cacheScope and _meta of 2026-07-28, if only one session is of that revision"
+
+// withEras returns the rules with that for sessions of different eras.
+func (r *Rules) withEras() *Rules {
+	return &Rules{rules: append(slices.Clone(r.rules), rule{"eras", erasAbout, betweenEras}), count: append(slices.Clone(r.count), 0)}
+}
+
 // BuiltIn describes the built-in rules for help texts, a line for each.
 func BuiltIn() string {
 	var b strings.Builder
-	for _, r := range builtIn() {
+	for _, r := range append(builtIn(), rule{name: "eras", about: erasAbout}) {
 		b.WriteString("  " + r.name + strings.Repeat(" ", max(1, 15-len(r.name))) + r.about + "\n")
 	}
 	return b.String()
@@ -135,13 +156,14 @@ func BuiltIn() string {
 
 // Rules say which differences to ignore, and count them. They are not safe for concurrent use.
 type Rules struct {
-	rules []rule
-	count []int
+	rules  []rule
+	count  []int
+	strict bool
 }
 
 // NewRules returns the built-in rules, unless strict, and one for each path of the command line.
 func NewRules(strict bool, ignore []string) (*Rules, error) {
-	r := new(Rules)
+	r := &Rules{strict: strict}
 	if !strict {
 		r.rules = builtIn()
 	}

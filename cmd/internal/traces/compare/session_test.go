@@ -180,6 +180,24 @@ func reply(result string) string {
 	return `> {"jsonrpc":"2.0","id":1,"method":"x"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":` + result + `}`
 }
 
+// A session of each era: what only one of them has does not count.
+func TestSessionsOfDifferentEras(t *testing.T) {
+	legacy := tape.Write(t, call(1, "t", "{}", "x"))
+	modern := tape.Write(t, `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}
+		< {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"x"}],"_meta":{"io.modelcontextprotocol/serverInfo":{}}}}`)
+	if got := result(t, legacy, modern); !got.Equal || len(got.Ignored) != 1 || got.Ignored[0].Rule != "eras" {
+		t.Errorf("%+v: %s", got.Ignored, brief(got))
+	}
+	if got := result(t, legacy, modern, "--strict"); got.Equal {
+		t.Error("equal with --strict")
+	}
+	without := tape.Write(t, `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}
+		< {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}],"_meta":{"io.modelcontextprotocol/serverInfo":{}}}}`)
+	if got := result(t, without, modern); brief(got) != "changed tools/call t result.resultType:/\"complete\"\n" {
+		t.Errorf("in one era: %s", brief(got))
+	}
+}
+
 func TestIgnoredPaths(t *testing.T) {
 	a := tape.Write(t, reply(`{"tools":[{"name":"a","description":"1"},{"name":"b","description":"1"}],"a.b":{"deep":[{"etag":1}]}}`))
 	b := tape.Write(t, reply(`{"tools":[{"name":"a","description":"2"},{"name":"b","description":"2"}],"a.b":{"deep":[{"etag":2}]}}`))

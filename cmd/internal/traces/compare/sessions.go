@@ -9,6 +9,7 @@ import (
 	"toolman/cmd/internal/traces/recording"
 	"toolman/jsonrpc/trace"
 	"toolman/jsonrpc/trace/filter"
+	"toolman/mcpwire"
 )
 
 // DefaultThreshold is the difference from which on a call counts as slower or faster.
@@ -26,6 +27,9 @@ func Sessions(a, b *recording.Session, o Options) *Result {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
 	}
+	if !o.Rules.strict && isModern(a) != isModern(b) {
+		o.Rules = o.Rules.withEras()
+	}
 	p := align(a.Select(&o.Filter), b.Select(&o.Filter))
 	r := &Result{A: sideOf(a, len(p.a)), B: sideOf(b, len(p.b)), Pairs: []*Pair{}}
 	order := p.order()
@@ -36,6 +40,14 @@ func Sessions(a, b *recording.Session, o Options) *Result {
 	r.Ignored = o.Rules.Ignored()
 	r.Equal = r.Changed+r.Removed+r.Added+r.Moved == 0
 	return r
+}
+
+// isModern reports whether a session is of the revision 2026-07-28, in which each request of the
+// client says so.
+func isModern(s *recording.Session) bool {
+	return slices.ContainsFunc(s.Calls, func(c *recording.Call) bool {
+		return recording.MetaOf(c.Request.Params)[mcpwire.KeyVersion] != nil
+	})
 }
 
 // list returns all pairs of indexes in the order of b; -1 stands for a side without the call. Calls

@@ -111,7 +111,7 @@ func (r *Report) Text(color bool) []byte {
 		b.WriteString(cli.Paint(color, cli.Red, "! "+line(what)) + "\n")
 	}
 	if r.Stray > 0 {
-		fmt.Fprintf(&b, "  %s of the server no messages, such as %s\n", cli.CountIs(r.Stray, "line"), line(r.Sample))
+		fmt.Fprintf(&b, "  the server wrote %s that MCP does not have, such as %s\n", cli.Count(r.Stray, "line"), line(r.Sample))
 	}
 	if r.Exit != "" {
 		fmt.Fprintf(&b, "  the server ended by itself: %s\n", line(r.Exit))

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"toolman/cmd/internal/traces/compare"
@@ -25,9 +24,6 @@ type Options struct {
 	Rules   *compare.Rules // for responses
 	Timeout time.Duration  // of each response
 }
-
-// grace is how long a message waits for what the server had sent by itself.
-const grace = 2 * time.Second
 
 // A player replays a session. All of it runs on one goroutine.
 type player struct {
@@ -47,6 +43,7 @@ type player struct {
 	tools    tools
 	waits    []*wait // for notifications of the server
 	greeted  bool    // initialize was sent
+	answers  bool    // the server has sent something
 	ended    string  // why the server sends nothing more; "": it may
 }
 
@@ -58,13 +55,6 @@ type request struct {
 	done   bool
 	result json.RawMessage // nil: an error, or no response
 	failed bool            // there is an error or no response
-}
-
-// A wait is a notification that messages after it wait for.
-type wait struct {
-	method string
-	at     int // in Session.Messages
-	over   bool
 }
 
 // Run replays a session over conn, and returns how it went. It returns an error only if ctx ended.
@@ -91,11 +81,6 @@ func Run(ctx context.Context, s *recording.Session, conn *dialog.Conn, o Options
 	p.play()
 	p.report.Ignored = o.Rules.Ignored()
 	return p.report, ctx.Err()
-}
-
-// awaited reports whether clients do something because of such a notification.
-func awaited(method string) bool {
-	return strings.HasSuffix(method, "/list_changed") || method == string(mcpwire.ResourceUpdated) || method == recording.Acknowledged
 }
 
 func (p *player) play() {
@@ -203,52 +188,8 @@ func (p *player) notification(m *recording.Message) {
 			p.forget(r)
 		}
 	default:
-		p.before(m.At)
-		p.conn.Notify(m.Method, m.Params)
-	}
-}
-
-// before waits for what had arrived before a message.
-func (p *player) before(at int) {
-	for _, r := range append([]*request(nil), p.open...) {
-		if r.call != nil && r.call.Response != nil && r.call.Response.At < at && r.call.Request.Method != recording.Listen {
-			p.settle(r)
-		}
-	}
-	for _, a := range p.asks {
-		if a.call.Response != nil && a.call.Response.At < at && p.expects(a) {
-			a.late = !p.until(grace, func() bool { return a.asked })
-		}
-	}
-	for _, w := range p.waits {
-		if w.at < at && !w.over {
-			p.until(grace/4, func() bool { return w.over })
-			w.over = true
-		}
-	}
-}
-
-// settle waits for the response to a request. Without one it is forgotten.
-func (p *player) settle(r *request) {
-	if !p.until(time.Until(r.at.Add(p.options.Timeout)), func() bool { return r.done }) {
-		p.forget(r)
-		why := p.ended
-		if why == "" {
-			why = "no response within " + p.options.Timeout.String()
-		}
-		if r.call != nil {
-			p.fail(r.call, why)
-		}
-	}
-}
-
-// forget stops waiting for a request.
-func (p *player) forget(r *request) {
-	r.done, r.failed = true, true
-	delete(p.byID, r.id)
-	for i, other := range p.open {
-		if other == r {
-			p.open = append(p.open[:i:i], p.open[i+1:]...)
+		if p.before(m.At); p.ended == "" {
+			p.conn.Notify(m.Method, m.Params)
 		}
 	}
 }
@@ -257,35 +198,8 @@ func (p *player) fail(c *recording.Call, why string) {
 	*p.outcomes[c] = Outcome{Call: c, State: Failed, Why: why}
 }
 
-// until handles what the server sends until something holds. It reports whether that came before the
-// timeout, and before the end of the server.
-func (p *player) until(timeout time.Duration, holds func() bool) bool {
-	if holds() {
-		return true
-	}
-	if p.ended != "" {
-		return false
-	}
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	for !holds() {
-		select {
-		case e := <-p.conn.Events():
-			p.event(&e)
-			if p.ended != "" {
-				return holds()
-			}
-		case <-timer.C:
-			return false
-		case <-p.ctx.Done():
-			p.ended = context.Cause(p.ctx).Error()
-			return false
-		}
-	}
-	return true
-}
-
 func (p *player) event(e *dialog.Event) {
+	p.answers = true
 	switch {
 	case errors.Is(e.End, io.EOF):
 		p.ended = "the server has ended"
@@ -302,8 +216,11 @@ func (p *player) event(e *dialog.Event) {
 				break
 			}
 		}
-		if e.Method == recording.Acknowledged {
+		switch e.Method {
+		case recording.Acknowledged:
 			p.acknowledged(e)
+		case string(mcpwire.ToolsListChanged):
+			p.tools.asked = false
 		}
 	default:
 		if p.report.Stray++; p.report.Stray == 1 {

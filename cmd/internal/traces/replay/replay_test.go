@@ -207,6 +207,17 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	check(t, "outcomes", states(report), "initialize equal\ntools/call read failed: no response within 1m0s")
 }
 
+// The time is not spent again on each message.
+func TestAServerThatNeverAnswers(t *testing.T) {
+	report, got := play(t, hello+readCall+readReply+writeCall+writeDone, replay.Options{}, func(message) []string { return nil })
+	check(t, "outcomes", states(report), `initialize failed: no response within 1m0s
+		tools/call read not sent: the tool is not read-only; --yes calls it
+		tools/call write not sent: the tool is not read-only; --yes calls it`)
+	if len(got) != 1 {
+		t.Errorf("sent %q", got)
+	}
+}
+
 // Messages wait for what had arrived before them, and for nothing else.
 func TestConcurrentCallsStayConcurrent(t *testing.T) {
 	var held []string

@@ -14,7 +14,8 @@ const mostPages = 100
 // tools know which tools only read.
 type tools struct {
 	recorded map[string]bool // as the recording says
-	now      map[string]bool // as the new server says; nil: it was not asked
+	now      map[string]bool // as the new server says
+	asked    bool            // since the server last said that its list changed
 }
 
 // learn reads a list of the new server.
@@ -62,7 +63,8 @@ func (p *player) mayCall(c *recording.Call) string {
 	}
 	var params struct{ Name string }
 	json.Unmarshal(c.Request.Params, &params) // a call without a name is of no tool
-	if _, known := p.tools.now[params.Name]; !known && p.ended == "" {
+	if _, known := p.tools.now[params.Name]; !known && !p.tools.asked && p.ended == "" {
+		p.tools.asked = true
 		p.list(c)
 	}
 	only, known := p.tools.now[params.Name]
