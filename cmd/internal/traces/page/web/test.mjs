@@ -4,9 +4,10 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const here = new URL(".", import.meta.url).pathname;
+const here = fileURLToPath(new URL(".", import.meta.url));
 const out = mkdtempSync(join(tmpdir(), "toolman-page-"));
 const entryPoints = readdirSync(join(here, "test")).filter((f) => f.endsWith(".test.mjs")).map((f) => join(here, "test", f));
 await build({ entryPoints, outdir: out, outExtension: { ".js": ".mjs" }, bundle: true, platform: "node", format: "esm", logLevel: "warning" });
