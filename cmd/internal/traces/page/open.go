@@ -19,7 +19,9 @@ import (
 	"toolman/cmd/internal/traces/files"
 )
 
-const maxFiles = 16 // that one server shows
+// maxFiles is how many files one server shows. The page has a stream for each, and browsers have at
+// most six connections to a server.
+const maxFiles = 4
 
 const openHelp = `open shows traces on a page in a browser: calls as a sequence, a table and statistics, with every
 message, while the files grow. It prints the address of the page, and serves it until it is
