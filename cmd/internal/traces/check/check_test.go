@@ -81,6 +81,7 @@ func TestFindings(t *testing.T) {
 		{"a budget of a time", good, []string{"--max", "p95:fs_*<6ms"}, 15, "budget     fs_read: p95 is 6ms, --max p95:fs_*<6ms"},
 		{"a budget of a number", good, []string{"--max", "count:fs_read<1"}, 15, "count is 1"},
 		{"a budget of bytes", good, []string{"--max", "bytes<0.1kB"}, 15, "bytes is 200"},
+		{"a tap has no time of its own", strings.Replace(good, `"run":"r"`, `"run":"r","tap":"s"`, 1), []string{"--max", "own<1us"}, 0, "nothing"},
 		{"a budget of toolman's own time", good, []string{"--max", "own:fs_read<100us"}, 15, "own is 500µs"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -112,7 +112,7 @@ func (w *spans) call(c *calls.Call) {
 	}
 	top.End = nano(c.First, took)
 	w.parent(&top, c)
-	top.attributesOf(c)
+	top.attributesOf(c, w.run.own(c))
 	top.fail(c.Status, c.Code, c.Error, c.Failed())
 	var below []otlpSpan
 	for _, r := range c.Records {
@@ -250,13 +250,13 @@ func id(n int, of ...string) string {
 }
 
 // attributesOf adds what only the trace of toolman knows of a call.
-func (s *otlpSpan) attributesOf(c *calls.Call) {
+func (s *otlpSpan) attributesOf(c *calls.Call, own int64) {
 	s.add("toolman.call", c.Call)
 	s.add("toolman.status", c.Status)
 	s.add("toolman.verdict", c.Verdict)
 	s.add("toolman.rule", c.Rule)
-	if c.OwnUS > 0 {
-		s.Attributes = append(s.Attributes, attribute{"toolman.own_us", otlpValue{Int: strconv.FormatInt(c.OwnUS, 10)}})
+	if own > 0 {
+		s.Attributes = append(s.Attributes, attribute{"toolman.own_us", otlpValue{Int: strconv.FormatInt(own, 10)}})
 	}
 }
 
