@@ -64,23 +64,22 @@ func (g *clientGates) remove(s *session.Session) {
 // A clientSide is the breakpoint.Side of a session's client.
 type clientSide struct{ s *session.Session }
 
-// Leg implements breakpoint.Side.
-func (c clientSide) Leg() trace.Leg { return trace.Client }
-
-// Name implements breakpoint.Side.
-func (c clientSide) Name() string { return c.s.Name() }
+// Place implements breakpoint.Side.
+func (c clientSide) Place() breakpoint.Place {
+	return breakpoint.Place{From: breakpoint.FromClient, Leg: trace.Client, Dir: trace.In, Peer: c.s.Name()}
+}
 
 // Asked implements breakpoint.Side. What the client answers are requests of servers.
 func (c clientSide) Asked([]byte) breakpoint.Request { return breakpoint.Request{} }
 
 // Answer implements breakpoint.Side.
 func (c clientSide) Answer(m *jsonrpc.Message, frame []byte, out *peer.Outgoing) {
-	c.s.Send(out, frame, came(c.s.Trace, trace.Client, c.Name(), m, tracing.Note{}))
+	c.s.Send(out, frame, came(c.s.Trace, trace.Client, c.s.Name(), m, tracing.Note{}))
 }
 
 // Drop implements breakpoint.Side. A batch is answered without the request.
 func (c clientSide) Drop(m *jsonrpc.Message, _ *peer.Outgoing) {
-	came(c.s.Trace, trace.Client, c.Name(), m, tracing.Note{})
+	came(c.s.Trace, trace.Client, c.s.Name(), m, tracing.Note{})
 	if batches := c.s.Front.Batches.Load(); batches != nil && m.Kind == jsonrpc.Request {
 		batches.Forget(m.Bytes(m.ID))
 	}
@@ -102,11 +101,10 @@ type serverSide struct {
 	trace *tracing.Tracer
 }
 
-// Leg implements breakpoint.Side.
-func (s serverSide) Leg() trace.Leg { return trace.Upstream }
-
-// Name implements breakpoint.Side.
-func (s serverSide) Name() string { return s.u.Name }
+// Place implements breakpoint.Side.
+func (s serverSide) Place() breakpoint.Place {
+	return breakpoint.Place{From: breakpoint.FromServer, Leg: trace.Upstream, Dir: trace.In, Peer: s.u.Name}
+}
 
 // Asked implements breakpoint.Side.
 func (s serverSide) Asked(id []byte) breakpoint.Request {

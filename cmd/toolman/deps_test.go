@@ -53,10 +53,10 @@ cmd/internal/config/deny: cmd/internal/config/source cmd/internal/config/table m
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
 cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
-cmd/internal/debugsock: router/breakpoint
+cmd/internal/debugsock: cmd/internal/cli cmd/internal/traces/files router/breakpoint
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
-cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/breakpoint router/hook router/upstream spawn
+cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/junit:
@@ -67,7 +67,7 @@ cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/ref
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
-cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/redact mcpwire/httpclient spawn
+cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/debugsock cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient router/breakpoint spawn
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/traces: cmd/internal/cli cmd/internal/traces/check cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace

@@ -131,6 +131,7 @@ type Event struct {
 type Debugged struct {
 	Hold   uint64 // number of the message among those that waited; 0: it did not wait
 	Leg    Leg
+	Dir    Dir
 	Kind   Kind
 	Method string
 	Name   string        // of the item that it is about

@@ -90,7 +90,7 @@ func (w *Writer) Event(e Event) {
 	if d := e.Debugged; d != nil {
 		line.hold, line.done, line.size = d.Hold, d.Done, len(d.Msg)
 		f := &line.frame
-		f.Leg, f.Dir, f.Kind, f.Method, f.Name, f.LegTime = d.Leg, In, d.Kind, d.Method, d.Name, d.Held
+		f.Leg, f.Dir, f.Kind, f.Method, f.Name, f.LegTime = d.Leg, d.Dir, d.Kind, d.Method, d.Name, d.Held
 		f.ID, line.idCut = d.ID[:min(len(d.ID), maxID)], len(d.ID) > maxID
 		f.Msg = d.Msg[:min(len(d.Msg), w.maxMsg)]
 		size += len(f.ID) + len(f.Msg) + len(f.Method) + len(f.Name)

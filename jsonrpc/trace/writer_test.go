@@ -313,7 +313,7 @@ func TestEventsOfTheDebugger(t *testing.T) {
 	var out bytes.Buffer
 	w := trace.NewWriter(&out, trace.Options{MaxMsg: 40, Secrets: redact.NewSecrets("hunter22")})
 	id := []byte("7")
-	d := &trace.Debugged{Hold: 3, Leg: trace.Upstream, Kind: trace.Response, Method: "tools/call", Name: "read", ID: id, Done: trace.DoneEdited, Held: 2 * time.Second, Msg: []byte(`{"id":7,"result":"hunter22"}`)}
+	d := &trace.Debugged{Hold: 3, Leg: trace.Upstream, Dir: trace.In, Kind: trace.Response, Method: "tools/call", Name: "read", ID: id, Done: trace.DoneEdited, Held: 2 * time.Second, Msg: []byte(`{"id":7,"result":"hunter22"}`)}
 	w.Event(trace.Event{Event: trace.EventReleased, Peer: "fs", Text: "edited", Debugged: d})
 	d.Msg = []byte(`{"id":7,"result":"` + strings.Repeat("x", 40) + `"}`)
 	w.Event(trace.Event{Event: trace.EventReleased, Peer: "fs", Debugged: d})

@@ -116,8 +116,13 @@ func (r *rig) note(format string, args ...any) {
 	r.side = append(r.side, fmt.Sprintf(format, args...))
 }
 
-func (r *rig) Leg() trace.Leg       { return r.leg }
-func (r *rig) Name() string         { return "far" }
+func (r *rig) Place() Place {
+	from := FromClient
+	if r.leg == trace.Upstream {
+		from = FromServer
+	}
+	return Place{From: from, Leg: r.leg, Dir: trace.In, Peer: "far"}
+}
 func (r *rig) Asked([]byte) Request { return r.asked }
 func (r *rig) Answer(m *jsonrpc.Message, frame []byte, _ *peer.Outgoing) {
 	r.note("answer %s", frame)

@@ -18,7 +18,9 @@ type Event struct {
 	Rule   int             `json:"rule,omitempty"`
 	Taken  int             `json:"taken,omitempty"` // how many messages the rule has chosen
 	At     *time.Time      `json:"at,omitempty"`    // when it came
+	From   string          `json:"from,omitempty"`
 	Leg    trace.Leg       `json:"leg,omitempty"`
+	Dir    trace.Dir       `json:"dir,omitempty"`
 	Peer   string          `json:"peer,omitempty"`
 	Kind   trace.Kind      `json:"kind,omitempty"`
 	Method string          `json:"method,omitempty"`
@@ -39,7 +41,7 @@ const PassedBy = "passed_by"
 
 // event returns the event of a message.
 func (m *message) event(name, done, text string) Event {
-	e := Event{Event: name, Leg: m.record.Leg, Peer: m.record.Peer, Kind: m.kind, Method: m.record.Method, Name: m.record.Name,
+	e := Event{Event: name, From: m.from, Leg: m.record.Leg, Dir: m.record.Dir, Peer: m.record.Peer, Kind: m.kind, Method: m.record.Method, Name: m.record.Name,
 		Done: done, Text: text, Bytes: len(m.Frame)}
 	if e.Name == "" && len(m.names) > 0 {
 		e.Name = m.names[0]
@@ -57,7 +59,7 @@ func (d *Debugger) write(e *Event, held time.Duration, msg []byte) {
 		text = fmt.Sprintf("%s by rule %d", text, e.Rule)
 	}
 	d.trace.Load().Event(trace.Event{Event: e.Event, Peer: e.Peer, Text: text,
-		Debugged: &trace.Debugged{Hold: e.N, Leg: e.Leg, Kind: e.Kind, Method: e.Method, Name: e.Name, ID: e.ID, Done: e.Done, Held: held, Msg: msg}})
+		Debugged: &trace.Debugged{Hold: e.N, Leg: e.Leg, Dir: e.Dir, Kind: e.Kind, Method: e.Method, Name: e.Name, ID: e.ID, Done: e.Done, Held: held, Msg: msg}})
 }
 
 // fault reports what a rule does to a message.

@@ -16,9 +16,8 @@ import (
 // A Side is the far end that the messages of a Gate come from. Its methods may be called from any
 // goroutine, and do not block.
 type Side interface {
-	// Leg and Name are as in the trace.
-	Leg() trace.Leg
-	Name() string
+	// Place says where its messages are in the trace.
+	Place() Place
 	// Asked returns the request that a response with this ID answers, as far as it is known.
 	Asked(id []byte) Request
 	// Answer sends frame to the far end, which is the debugger's answer to its request m.
@@ -27,6 +26,14 @@ type Side interface {
 	Drop(m *jsonrpc.Message, out *peer.Outgoing)
 	// Disconnect begins to end the connection to the far end.
 	Disconnect(why string)
+}
+
+// A Place is where the messages of a Side are in the trace.
+type Place struct {
+	From string // FromClient or FromServer
+	Leg  trace.Leg
+	Dir  trace.Dir
+	Peer string
 }
 
 // A Request is what filters can know of the request that a response answers.
@@ -66,7 +73,7 @@ func (g *Gate) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) { g.inner.
 // Closed implements peer.Handler. A client that has closed only its own side still reads: what it
 // has sent goes on.
 func (g *Gate) Closed(err error) {
-	if g.side.Leg() == trace.Client && errors.Is(err, io.EOF) {
+	if g.side.Place().From == FromClient && errors.Is(err, io.EOF) {
 		for _, h := range g.d.takeAll(func(h *held) bool { return h.gate == g }, trace.DonePassed, "the client has closed its side") {
 			h.pass()
 		}
@@ -167,6 +174,7 @@ func (g *Gate) act(r *rule, m *message, out *peer.Outgoing) bool {
 type message struct {
 	*jsonrpc.Message
 	gate   *Gate
+	from   string // FromClient or FromServer
 	kind   trace.Kind
 	record trace.Record
 	names  []string // besides that of record
@@ -176,7 +184,9 @@ type message struct {
 func (g *Gate) see(m *jsonrpc.Message) *message {
 	seen := &message{Message: m, gate: g, kind: kinds[m.Kind]}
 	r := &seen.record
-	*r = trace.Record{Type: trace.TypeFrame, Leg: g.side.Leg(), Peer: g.side.Name(), Dir: trace.In, Kind: seen.kind, ID: seen.id(),
+	place := g.side.Place()
+	seen.from = place.From
+	*r = trace.Record{Type: trace.TypeFrame, Leg: place.Leg, Peer: place.Peer, Dir: place.Dir, Kind: seen.kind, ID: seen.id(),
 		Bytes: len(m.Frame), Msg: m.Frame}
 	if m.Kind == jsonrpc.Response {
 		asked := g.side.Asked(seen.id())
@@ -199,12 +209,4 @@ func (m *message) id() []byte {
 		return nil
 	}
 	return m.Bytes(m.ID)
-}
-
-// from returns the side that the message comes from.
-func (m *message) from() string {
-	if m.record.Leg == trace.Upstream {
-		return FromServer
-	}
-	return FromClient
 }

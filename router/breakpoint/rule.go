@@ -131,7 +131,7 @@ func (r *rule) spentLocked() bool { return r.Count > 0 && r.Taken >= r.Count }
 // chooses reports whether a rule is about a message.
 func (r *rule) chooses(m *message) bool {
 	switch {
-	case r.From != "" && r.From != m.from(), r.Kind != "" && r.Kind != string(m.kind),
+	case r.From != "" && r.From != m.from, r.Kind != "" && r.Kind != string(m.kind),
 		r.Action == Error && m.kind == trace.Notification:
 		return false
 	}

@@ -34,7 +34,8 @@ func (c *command) http(ctx context.Context, stderr io.Writer) error {
 		return cli.Usage(err, "let --listen name a free port, such as 127.0.0.1:8931; without it, one is chosen")
 	}
 	defer listener.Close()
-	rec, err := c.record(target.Host, trace.Server{Name: target.Host, Command: httpclient.Shown(target)}, secretsOfURL(os.Environ(), target))
+	rec, err := c.record(trace.Session{Run: newRun(), Tap: target.Host, Upstreams: []trace.Server{{Name: target.Host, Command: httpclient.Shown(target)}}},
+		secretsOfURL(os.Environ(), target), nil)
 	if err != nil {
 		return err
 	}

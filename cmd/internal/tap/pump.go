@@ -16,6 +16,7 @@ const pumpBytes = 64 << 10
 type pump struct {
 	from, to *os.File
 	copy     *record.Stream
+	stopped  *direction    // with --debug, messages pass through it; nil: as they come
 	done     chan struct{} // closed when the stream has ended, and its end was passed on
 	reading  atomic.Int64  // since when it waits for the next piece, in Unix nanoseconds; 0: it is passing on one
 }
@@ -30,7 +31,7 @@ func (p *pump) run() {
 	defer close(p.done)
 	defer p.from.Close()
 	defer p.to.Close()
-	defer p.copy.End()
+	defer p.end()
 	buf := make([]byte, pumpBytes)
 	for {
 		p.reading.Store(time.Now().UnixNano())
@@ -48,9 +49,20 @@ func (p *pump) run() {
 // pass passes on a piece of the stream. The copy comes first, so that the trace has a request
 // before its answer.
 func (p *pump) pass(piece []byte) error {
+	if p.stopped != nil {
+		return p.stopped.put(piece)
+	}
 	p.copy.Put(piece)
 	_, err := p.to.Write(piece)
 	return err
+}
+
+// end says that the stream has ended.
+func (p *pump) end() {
+	if p.stopped != nil {
+		p.stopped.close()
+	}
+	p.copy.End()
 }
 
 // idle reports whether the pump has waited that long for more.

@@ -13,6 +13,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/tap/record"
 	"toolman/jsonrpc/trace"
+	"toolman/router/breakpoint"
 	"toolman/spawn"
 )
 
@@ -37,6 +38,8 @@ type tap struct {
 	process *spawn.Process
 	reaper  *spawn.Reaper // ends what the server leaves behind; nil if there is none
 	pumps   [3]*pump      // standard input, output and error
+
+	debugger *breakpoint.Debugger // of --debug; nil: nothing is stopped
 }
 
 // run starts the server and passes everything on. It returns how the server ended, as
@@ -64,6 +67,9 @@ func (t *tap) run(stdin, stdout, stderr *os.File) (status string, err error) {
 		newPump(t.process.Stdout(), stdout, conn.Messages(trace.Out)),
 		newPump(errs, stderr, t.rec.Stderr()),
 	}
+	if t.debugger != nil {
+		stop(t.debugger, t.pumps[0], t.pumps[1], t.dropClient, t.process.KillGroup)
+	}
 	for _, p := range t.pumps {
 		go p.run()
 	}
@@ -71,6 +77,12 @@ func (t *tap) run(stdin, stdout, stderr *os.File) (status string, err error) {
 	status = t.process.ExitStatus()
 	t.rec.Event(trace.EventExit, status)
 	return status, nil
+}
+
+// dropClient ends the connection to the client. The server sees the end of its input.
+func (t *tap) dropClient() {
+	t.pumps[1].to.Close()
+	t.pumps[0].to.Close()
 }
 
 // await passes on signals until the server has ended, and its output was passed on.

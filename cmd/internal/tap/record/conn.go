@@ -11,8 +11,8 @@ import (
 	"toolman/router/tracing"
 )
 
-// unknownClient is the name of a client that has not said its name.
-const unknownClient = "client"
+// UnknownClient is the name of a client that has not said its name.
+const UnknownClient = "client"
 
 // A Conn is one client's connection to the server: the names of both, and their open requests. Only
 // the Recorder's goroutine uses what is in it.
@@ -24,7 +24,7 @@ type Conn struct {
 }
 
 // NewConn returns a Conn without any request.
-func (r *Recorder) NewConn() *Conn { return &Conn{r: r, client: unknownClient} }
+func (r *Recorder) NewConn() *Conn { return &Conn{r: r, client: UnknownClient} }
 
 // requester returns the requests of the side that sends in a direction.
 func (c *Conn) requester(dir trace.Dir) *side {
@@ -90,7 +90,7 @@ func (c *Conn) request(f *trace.Frame, m *jsonrpc.Message) {
 	if at, _, err := mcpwire.Target(m, method); err == nil && at.Present() {
 		f.Name = string(m.Text(at))
 	}
-	if f.Dir == trace.In && (c.client == unknownClient || method == mcpwire.Initialize) {
+	if f.Dir == trace.In && (c.client == UnknownClient || method == mcpwire.Initialize) {
 		c.introduce(m, method)
 	}
 	c.r.calls++
@@ -100,19 +100,28 @@ func (c *Conn) request(f *trace.Frame, m *jsonrpc.Message) {
 
 // introduce takes the name of the client from its message, if it is there.
 func (c *Conn) introduce(m *jsonrpc.Message, method mcpwire.Method) {
+	if name := ClientName(m, method); name != "" {
+		c.client = name
+	}
+}
+
+// ClientName returns the name that the client gives itself in a request, or "".
+func ClientName(m *jsonrpc.Message, method mcpwire.Method) string {
 	if method == mcpwire.Initialize {
-		if hello, err := mcpwire.ParseHello(m); err == nil && hello.Name != "" {
-			c.client = hello.Name
+		hello, err := mcpwire.ParseHello(m)
+		if err != nil {
+			return ""
 		}
-		return
+		return hello.Name
 	}
 	var e mcpwire.Envelope
 	if e.Read(m) != nil || !e.ClientInfo.Present() {
-		return
+		return ""
 	}
-	if at, err := m.Get(e.ClientInfo.Value, "name"); err == nil && m.IsString(at) && len(m.Text(at)) > 0 {
-		c.client = string(m.Text(at))
+	if at, err := m.Get(e.ClientInfo.Value, "name"); err == nil && m.IsString(at) {
+		return string(m.Text(at))
 	}
+	return ""
 }
 
 func (c *Conn) response(f *trace.Frame, m *jsonrpc.Message) {

@@ -22,8 +22,9 @@ import (
 // A far is a side, and the handler behind its Gate.
 type far struct{ passed chan string }
 
-func (f far) Leg() trace.Leg                                  { return trace.Client }
-func (f far) Name() string                                    { return "client" }
+func (f far) Place() breakpoint.Place {
+	return breakpoint.Place{From: breakpoint.FromClient, Leg: trace.Client, Dir: trace.In, Peer: "client"}
+}
 func (f far) Asked([]byte) breakpoint.Request                 { return breakpoint.Request{} }
 func (f far) Answer(*jsonrpc.Message, []byte, *peer.Outgoing) {}
 func (f far) Drop(*jsonrpc.Message, *peer.Outgoing)           {}

@@ -27,7 +27,7 @@ export interface DebugEvent {
   readonly taken?: number;
   readonly at?: string;
   readonly until?: string;
-  readonly leg?: string;
+  readonly from?: string;
   readonly peer?: string;
   readonly kind?: string;
   readonly method?: string;

@@ -310,7 +310,7 @@ function choice(label: string, options: [string, string][]): HTMLSelectElement {
 }
 
 function titleOf(e: DebugEvent): string {
-  const arrow = e.leg === "client" ? `${e.peer ?? "client"} →` : `← ${e.peer ?? "server"}`;
+  const arrow = e.from === "client" ? `${e.peer ?? "client"} →` : `← ${e.peer ?? "server"}`;
   return [arrow, e.kind, e.method, e.name, e.token && `(${e.token})`].filter(Boolean).join(" ");
 }
 
