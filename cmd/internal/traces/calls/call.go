@@ -73,6 +73,9 @@ func (c *Call) Peers() (from, to string) {
 	return from, cmp.Or(to, self)
 }
 
+// Tapped reports whether the trace is of a tap, which has no part in the call.
+func (c *Call) Tapped() bool { return c.tapped != "" }
+
 // ByToolman reports whether toolman itself made the request, or the server of a tap.
 func (c *Call) ByToolman() bool { return c.First.Dir == trace.Out }
 
@@ -225,6 +228,9 @@ func (c *Call) respond(r *trace.Record) bool {
 		return true
 	}
 	c.TotalUS = cmp.Or(r.TotalUS, r.US-c.US)
+	if c.tapped != "" { // all of it is the server's
+		c.PeerUS = c.TotalUS
+	}
 	c.OwnUS = cmp.Or(r.OwnUS, max(0, c.TotalUS-c.PeerUS))
 	return true
 }
@@ -287,6 +293,10 @@ func (a *Assembler) endGone(r *trace.Record) {
 		}
 	}
 }
+
+// Self returns the name of what the clients of the current session talk to: toolman, or the server
+// of a tap.
+func (a *Assembler) Self() string { return cmp.Or(a.tapped, Toolman) }
 
 // EndAll ends all calls.
 func (a *Assembler) EndAll() {

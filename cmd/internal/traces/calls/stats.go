@@ -35,7 +35,10 @@ func (s *Stats) Add(c *Call) {
 		return
 	}
 	name := cmp.Or(c.First.Name, c.First.Method)
-	if c.ByToolman() {
+	switch {
+	case c.ByToolman() && c.Tapped():
+		name += " (by the server)"
+	case c.ByToolman():
 		name += " (by toolman)"
 	}
 	t := s.tools[name]
@@ -61,7 +64,7 @@ func (t *ToolStats) add(c *Call) {
 	if c.Answered {
 		t.Total = append(t.Total, c.TotalUS)
 	}
-	if c.Answered && !c.ByToolman() {
+	if c.Answered && !c.ByToolman() && !c.Tapped() {
 		t.Own = append(t.Own, c.OwnUS)
 	}
 }

@@ -70,7 +70,7 @@ func (p *Printer) single(r *trace.Record) {
 		p.frameLine(r, "")
 	default:
 		p.header()
-		p.row(recordRow(r))
+		p.row(recordRow(r, p.calls.Self()))
 	}
 }
 

@@ -35,7 +35,7 @@ func callRow(c *calls.Call) row {
 	if c.Status != trace.StatusPending {
 		r.total = duration(c.TotalUS)
 	}
-	if c.Answered && !c.ByToolman() {
+	if c.Answered && !c.ByToolman() && !c.Tapped() {
 		r.own = duration(c.OwnUS)
 	}
 	return r
@@ -81,17 +81,18 @@ func callColor(c *calls.Call) string {
 	return cli.Yellow
 }
 
-// recordRow returns the row of an event, or of a frame that belongs to no call.
-func recordRow(r *trace.Record) row {
+// recordRow returns the row of an event, or of a frame that belongs to no call. self is what the
+// client talks to.
+func recordRow(r *trace.Record, self string) row {
 	if r.Type != trace.TypeFrame {
 		return row{time: since(r.US), peers: clean(cmp.Or(r.Peer, calls.Toolman)), what: eventText(r), quiet: true}
 	}
 	out := row{time: since(r.US), what: title(r), quiet: true}
 	switch {
 	case r.Dir == trace.In:
-		out.peers, out.size = clean(r.Peer)+" -> "+calls.Toolman, traffic(r.Bytes, 0)
+		out.peers, out.size = clean(r.Peer+" -> "+self), traffic(r.Bytes, 0)
 	default:
-		out.peers, out.size = calls.Toolman+" -> "+clean(r.Peer), traffic(0, r.Bytes)
+		out.peers, out.size = clean(self+" -> "+r.Peer), traffic(0, r.Bytes)
 	}
 	switch r.Kind {
 	case trace.Response:
@@ -109,6 +110,9 @@ func recordRow(r *trace.Record) row {
 func eventText(r *trace.Record) string {
 	switch r.Event {
 	case trace.EventDrop:
+		if r.Count == 0 { // of a tap
+			break
+		}
 		return fmt.Sprintf("%d lines of this trace were dropped here", r.Count)
 	case trace.EventJunk:
 		return clean("junk on stdout: " + r.Text)

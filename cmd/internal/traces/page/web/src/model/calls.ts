@@ -77,7 +77,8 @@ export class Assembler {
       return undefined;
     }
     if (!t.is(row, FRAME)) {
-      if (t.is(row, EVENT) && t.text(row, "event") === "gone") this.#gone(row);
+      const event = t.is(row, EVENT) ? t.text(row, "event") : "";
+      if (event === "gone" || event === "exit") this.#gone(row, event === "exit");
       return undefined;
     }
     const key = this.#key(row);
@@ -172,6 +173,7 @@ export class Assembler {
       return true;
     }
     c.totalUS = t.col.totalUS[row] || this.#since(c, row);
+    if (c.tapped) c.peerUS = c.totalUS; // all of it is the server's
     c.ownUS = t.col.ownUS[row] || Math.max(0, c.totalUS - c.peerUS);
     return true;
   }
@@ -196,11 +198,11 @@ export class Assembler {
     t.col.callOf[row] = c.index;
   }
 
-  /** Ends the requests that toolman itself has made to a server that is gone. */
-  #gone(row: number): void {
+  /** Ends the requests that toolman itself has made to a server that is gone; all, if it is a tap's. */
+  #gone(row: number, exit: boolean): void {
     const t = this.#table;
     for (const c of this.#sorted()) {
-      if (byToolman(t, c) && t.is(c.first, UPSTREAM) && t.col.peer[c.first] === t.col.peer[row]) {
+      if ((exit && !c.reported) || (byToolman(t, c) && t.is(c.first, UPSTREAM) && t.col.peer[c.first] === t.col.peer[row])) {
         c.status = "gone";
         c.error = t.body(row);
         c.totalUS = this.#since(c, row);

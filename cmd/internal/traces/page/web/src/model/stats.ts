@@ -36,7 +36,7 @@ export function statsOf(trace: Trace, calls: Iterable<Call>): ToolStats[] {
     if (c.status === "pending") s.pending++;
     else if (failed(c)) s.errors++;
     if (c.answered) s.total.push(c.totalUS);
-    if (c.answered && !own) {
+    if (c.answered && !own && !c.tapped) {
       s.own.push(c.ownUS);
       if (c.peerUS > 0 && t.is(c.first, CLIENT)) {
         s.forwarded += c.ownUS;
