@@ -135,6 +135,6 @@ func TestTraceOfWhatAServerAsks(t *testing.T) {
 		"upstream in c1 roots/list - - - - - -",
 		"client out c1 roots/list - - - - - id+params._meta.progressToken",
 		"client in c1 roots/list - - rpc_error 20ms - -",
-		"upstream out c1 roots/list - - rpc_error - 20ms id",
+		"upstream out c1 roots/list - - rpc_error 20ms 20ms id",
 	)
 }

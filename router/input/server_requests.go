@@ -192,7 +192,8 @@ func (s *Requests) forwardAnswer(q *serverRequest, m *jsonrpc.Message, out *peer
 	back := tracing.Note{ID: q.traceID, Method: mcpwire.Method(q.method)}
 	if s.Trace.On() {
 		back.Total = time.Duration(s.Clock.Now() - q.arrivedAt)
-		s.Trace.Response(tracing.Client, s.Name(), m, tracing.Note{ID: q.traceID, Method: back.Method, Leg: back.Total})
+		back.Leg = back.Total // all of it is the client's
+		s.Trace.Response(tracing.Client, s.Name(), m, tracing.Note{ID: q.traceID, Method: back.Method, Leg: back.Leg})
 	}
 	if m.BothResultAndError {
 		m = jsonrpc.Strict(m)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"toolman/cmd/internal/cli"
@@ -21,6 +22,7 @@ func TestTheTraceOfATap(t *testing.T) {
 {"v":1,"seq":6,"t":"frame","ts":"2026-11-23T10:00:00.006000Z","us":6000,"leg":"client","peer":"me","dir":"in","kind":"request","method":"tools/call","name":"slow","id":2,"call":"c3","bytes":20,"msg":{}}
 {"v":1,"seq":7,"t":"event","ts":"2026-11-23T10:00:00.007000Z","us":7000,"peer":"files","event":"drop","text":"2 parts of the streams are missing here"}
 {"v":1,"seq":8,"t":"event","ts":"2026-11-23T10:00:00.008000Z","us":8000,"peer":"files","event":"exit","text":"killed by SIGSEGV"}
+{"v":1,"seq":9,"t":"event","ts":"2026-11-23T10:00:00.009000Z","us":9000,"event":"note","text":"made by hand"}
 `
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -35,10 +37,14 @@ func TestTheTraceOfATap(t *testing.T) {
 		`! killed by SIGSEGV`,
 		`files +drop: 2 parts of the streams`,
 		`files +exit: killed by SIGSEGV`,
+		`\+0.009  files +note: made by hand`, // not of toolman
 	} {
 		if !regexp.MustCompile(want).MatchString(got) || code != cli.ExitOK {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+	if got, _ := run(t, path, "--frames", "-v"); !strings.Contains(got, "| total 3.00ms | 20B") || strings.Contains(got, "own") || !strings.Contains(got, "files  - note: made by hand") {
+		t.Error(got)
 	}
 	if got, _ := run(t, path, "--stats"); !regexp.MustCompile(`ping \(by the server\) +1 .*\n`).MatchString(got) || !regexp.MustCompile(`add +1 +0 +0 +3.00ms +3.00ms +3.00ms +- `).MatchString(got) {
 		t.Error(got)

@@ -106,7 +106,7 @@ func (f *Filter) SubjectOf(r *trace.Record) *Subject {
 	return &Subject{
 		Peers: []string{r.Peer, string(r.Leg)}, Methods: []string{r.Method}, Names: []string{r.Name},
 		IDs: []string{string(r.ID)}, Events: []string{r.Event}, Traits: TraitsOf(r),
-		Call: r.Call, Run: r.Run, Status: r.Status, Code: r.Code, Failed: trace.IsFailure(r.Status) || r.Kind == trace.Invalid,
+		Call: r.Call, Run: r.Run, Status: r.Status, Code: r.Code, Failed: r.Failed() || r.Kind == trace.Invalid,
 		Bytes: r.Bytes, Dur: time.Duration(cmp.Or(r.TotalUS, r.LegUS)) * time.Microsecond,
 		Texts: f.Find(r),
 	}

@@ -47,6 +47,7 @@ type Call struct {
 	Answered bool            `json:"-"` // by the response that ends it
 	Records  []*trace.Record `json:"-"` // all frames of it, if they are kept
 	other    string          // the peer on the other leg, if the request went there
+	passed   int64           // when the request went there, as US
 	tapped   string          // the server, if the trace is of a tap
 	reported bool            // done has got it
 	texts    []bool          // which of the filter's texts it holds
@@ -84,7 +85,8 @@ func (c *Call) Late() bool { return c.reported }
 
 // Failed reports whether the call failed.
 func (c *Call) Failed() bool {
-	return trace.IsFailure(c.Status) || c.Status == trace.StatusGone || c.Status == trace.StatusLocal && c.Error != ""
+	return trace.IsFailure(c.Status) || c.Status == trace.StatusGone ||
+		c.Status == trace.StatusLocal && (c.Code != 0 || c.Error != "")
 }
 
 // ParseFilter parses filters, one in each argument. Its error says where the filters are listed.
@@ -200,7 +202,7 @@ func (c *Call) isNested(r *trace.Record) bool {
 
 func (a *Assembler) request(key string, c *Call, r *trace.Record) *Call {
 	if c != nil && c.First.Leg != r.Leg {
-		c.other, c.Target = r.Peer, r.Name
+		c.other, c.Target, c.passed = r.Peer, r.Name, r.US
 		return c
 	}
 	if c != nil { // the ID is in use: keep the earlier call under another key
@@ -217,21 +219,28 @@ func (c *Call) respond(r *trace.Record) bool {
 	took := cmp.Or(r.LegUS, r.TotalUS, r.US-c.US)
 	c.Verdict, c.Rule = cmp.Or(r.Verdict, c.Verdict), cmp.Or(r.Rule, c.Rule)
 	if r.Leg != c.First.Leg {
+		if c.First.Leg == trace.Upstream && c.passed > 0 {
+			took = r.US - c.passed // the client's time, from when it was asked
+		}
 		c.PeerUS += took
 		return false
 	}
 	c.Answered = true
 	c.Status, c.Code = cmp.Or(r.Status, trace.StatusOK), r.Code
-	c.Error = ErrorOf(r)
+	c.Error = r.Problem()
 	if c.ByToolman() {
 		c.TotalUS, c.PeerUS = took, took
 		return true
 	}
 	c.TotalUS = cmp.Or(r.TotalUS, r.US-c.US)
-	if c.tapped != "" { // all of it is the server's
+	switch rest := max(0, c.TotalUS-c.PeerUS); {
+	case c.Tapped(): // all of it is the server's
 		c.PeerUS = c.TotalUS
+	case c.First.Leg == trace.Upstream: // older traces count the client's time as toolman's own
+		c.OwnUS = rest
+	default:
+		c.OwnUS = cmp.Or(r.OwnUS, rest)
 	}
-	c.OwnUS = cmp.Or(r.OwnUS, max(0, c.TotalUS-c.PeerUS))
 	return true
 }
 
@@ -311,30 +320,6 @@ func (a *Assembler) EndAll() {
 // sorted returns the open calls in the order they began.
 func (a *Assembler) sorted() []*Call {
 	return slices.SortedFunc(maps.Values(a.open), func(a, b *Call) int { return cmp.Compare(a.First.Seq, b.First.Seq) })
-}
-
-// ErrorOf returns the error message of a response. Only the message itself shows whether a response
-// of toolman is an error.
-func ErrorOf(r *trace.Record) string {
-	if !trace.IsFailure(r.Status) && r.Status != trace.StatusLocal {
-		return ""
-	}
-	var m struct {
-		Error  struct{ Message string }
-		Result struct {
-			IsError bool
-			Content []struct{ Text string }
-		}
-	}
-	if json.Unmarshal(r.Msg, &m) != nil || !m.Result.IsError || len(m.Result.Content) == 0 {
-		return m.Error.Message
-	}
-	var own struct{ Error string } // in results of toolman's own tools
-	text := m.Result.Content[0].Text
-	if json.Unmarshal([]byte(text), &own) == nil && own.Error != "" {
-		return own.Error
-	}
-	return text
 }
 
 // subject returns a call as a subject.

@@ -34,8 +34,7 @@ type checker struct {
 	run       int
 	calls     int
 	tally     tally
-	tap       bool // the session is that of a tap, which has no time of its own
-	bad       int  // lines that are no records
+	bad       int // lines that are no records
 }
 
 func (k *checker) check(in io.Reader) error {
@@ -56,7 +55,6 @@ func (k *checker) check(in io.Reader) error {
 				return err
 			}
 			k.run++
-			k.tap = r.Session != nil && r.Session.Tap != ""
 			j.run = k.run
 		}
 		j.take(r)
@@ -79,9 +77,6 @@ func (k *checker) call(c *calls.Call) {
 		return // record has seen its answer
 	}
 	k.calls++
-	if k.tap {
-		c.OwnUS = 0
-	}
 	k.tally.add(c)
 	switch {
 	case c.Status == trace.StatusPending && !endless(c.Method):

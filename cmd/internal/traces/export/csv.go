@@ -34,7 +34,7 @@ func csvLine(run *Run, c *calls.Call) []string {
 	if c.Code != 0 {
 		line[9] = strconv.Itoa(c.Code)
 	}
-	for _, n := range []int64{c.US, c.TotalUS, run.own(c), c.PeerUS, int64(c.In), int64(c.Out)} {
+	for _, n := range []int64{c.US, c.TotalUS, c.OwnUS, c.PeerUS, int64(c.In), int64(c.Out)} {
 		line = append(line, strconv.FormatInt(n, 10))
 	}
 	return line

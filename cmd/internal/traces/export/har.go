@@ -105,20 +105,20 @@ func HAR(t *Trace, o Options) ([]byte, error) {
 		}
 		log.Pages = append(log.Pages, page)
 		for _, c := range run.Calls {
-			log.Entries = append(log.Entries, harOf(page.ID, c, run.own(c)))
+			log.Entries = append(log.Entries, harOf(page.ID, c))
 		}
 	}
 	return cli.IndentedJSON(map[string]any{"log": log}), nil
 }
 
-func harOf(page string, c *calls.Call, own int64) harEntry {
+func harOf(page string, c *calls.Call) harEntry {
 	from, to := c.Peers()
 	none := Empty{Cookies: []string{}, Headers: []string{}}
 	e := harEntry{Page: page, Started: stamp(c.Time), Time: ms(c.TotalUS), Comment: c.Error,
 		Request: harRequest{Method: "POST", URL: harURL(to, c.Method, c.Name), HTTP: noHTTP, Empty: none, Query: []string{},
 			Post: harBody{MIME: "application/json", Text: text(c.First)}, Header: -1, Size: c.First.Bytes},
 		Response: harResponse{Status: harStatus(c), Text: c.Status, HTTP: noHTTP, Empty: none, Content: harBody{Size: new(int), MIME: "application/json"}, Header: -1, Size: -1},
-		Timings:  harTimings{Blocked: ms(own), Wait: ms(c.TotalUS - own)},
+		Timings:  harTimings{Blocked: ms(c.OwnUS), Wait: ms(c.TotalUS - c.OwnUS)},
 		Call: harCall{Call: c.Call, From: from, To: to, Method: c.Method, Name: c.Name, Target: c.Target, Status: c.Status, Code: c.Code,
 			Verdict: c.Verdict, Rule: c.Rule},
 	}

@@ -109,7 +109,7 @@ func (d *diagram) record(r *trace.Record) {
 	case trace.Invalid:
 		arrow, text = "-x", "no message: "+r.Rule
 	}
-	if r.Kind == trace.Response && trace.IsFailure(r.Status) {
+	if r.Kind == trace.Response && r.Failed() {
 		arrow = "--x"
 	}
 	fmt.Fprintf(&d.out, "    %s%s%s: %s\n", from, arrow, to, label(text))

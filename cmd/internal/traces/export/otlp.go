@@ -112,7 +112,7 @@ func (w *spans) call(c *calls.Call) {
 	}
 	top.End = nano(c.First, took)
 	w.parent(&top, c)
-	top.attributesOf(c, w.run.own(c))
+	top.attributesOf(c)
 	top.fail(c.Status, c.Code, c.Error, c.Failed())
 	var below []otlpSpan
 	for _, r := range c.Records {
@@ -144,7 +144,7 @@ func (w *spans) leg(c *calls.Call, request *trace.Record) otlpSpan {
 		return s
 	}
 	s.End = nano(request, cmp.Or(answer.LegUS, answer.US-request.US))
-	s.fail(answer.Status, answer.Code, calls.ErrorOf(answer), trace.IsFailure(answer.Status))
+	s.fail(answer.Status, answer.Code, answer.Problem(), answer.Failed())
 	return s
 }
 
@@ -250,13 +250,13 @@ func id(n int, of ...string) string {
 }
 
 // attributesOf adds what only the trace of toolman knows of a call.
-func (s *otlpSpan) attributesOf(c *calls.Call, own int64) {
+func (s *otlpSpan) attributesOf(c *calls.Call) {
 	s.add("toolman.call", c.Call)
 	s.add("toolman.status", c.Status)
 	s.add("toolman.verdict", c.Verdict)
 	s.add("toolman.rule", c.Rule)
-	if own > 0 {
-		s.Attributes = append(s.Attributes, attribute{"toolman.own_us", otlpValue{Int: strconv.FormatInt(own, 10)}})
+	if c.OwnUS > 0 {
+		s.Attributes = append(s.Attributes, attribute{"toolman.own_us", otlpValue{Int: strconv.FormatInt(c.OwnUS, 10)}})
 	}
 }
 

@@ -104,15 +104,6 @@ func (run *Run) note(r *trace.Record) {
 // self is who the trace is of: toolman, or the server of a tap.
 func (run *Run) self() string { return cmp.Or(run.Info.Tap, calls.Toolman) }
 
-// own returns the time of a call in toolman itself. The trace of a tap, which only passes messages
-// on, does not have it.
-func (run *Run) own(c *calls.Call) int64 {
-	if run.Info.Tap != "" {
-		return 0
-	}
-	return c.OwnUS
-}
-
 // response returns the response that a call's first request got, or nil.
 func response(c *calls.Call) *trace.Record {
 	for _, r := range slices.Backward(c.Records) {

@@ -8,13 +8,12 @@ import (
 	"unicode/utf8"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/internal/traces/calls"
 	"toolman/jsonrpc/trace"
 )
 
 // frameLine prints one frame or event in the notation of transcripts.
 func (p *Printer) frameLine(r *trace.Record, indent string) {
-	label := clean(cmp.Or(r.Peer, calls.Toolman))
+	label := clean(cmp.Or(r.Peer, p.calls.Self()))
 	if r.Leg == trace.Client {
 		label = string(trace.Client)
 	}
@@ -40,7 +39,7 @@ func payload(r *trace.Record) string {
 
 func frameColor(r *trace.Record) string {
 	switch {
-	case r.Kind == trace.Invalid || trace.IsFailure(r.Status):
+	case r.Kind == trace.Invalid || r.Failed():
 		return cli.Red
 	case r.Leg == trace.Client:
 		return cli.Cyan
@@ -54,9 +53,12 @@ func details(r *trace.Record) string {
 		return ""
 	}
 	words := []string{r.Call, string(r.Kind), title(r), r.Status}
-	if r.TotalUS > 0 {
+	switch {
+	case r.TotalUS > 0 && r.OwnUS > 0:
 		words = append(words, "total "+duration(r.TotalUS)+", own "+duration(r.OwnUS))
-	} else if r.LegUS > 0 {
+	case r.TotalUS > 0: // of a tap, for example
+		words = append(words, "total "+duration(r.TotalUS))
+	case r.LegUS > 0:
 		words = append(words, "took "+duration(r.LegUS))
 	}
 	if r.Verdict != "" {

@@ -85,7 +85,7 @@ func callColor(c *calls.Call) string {
 // client talks to.
 func recordRow(r *trace.Record, self string) row {
 	if r.Type != trace.TypeFrame {
-		return row{time: since(r.US), peers: clean(cmp.Or(r.Peer, calls.Toolman)), what: eventText(r), quiet: true}
+		return row{time: since(r.US), peers: clean(cmp.Or(r.Peer, self)), what: eventText(r), quiet: true}
 	}
 	out := row{time: since(r.US), what: title(r), quiet: true}
 	switch {
@@ -97,7 +97,7 @@ func recordRow(r *trace.Record, self string) row {
 	switch r.Kind {
 	case trace.Response:
 		out.what = cmp.Or(out.what, "an answer to no call")
-		out.status, out.color, out.note = statusText(r.Status, r.Code), cli.Yellow, clean(shorten(calls.ErrorOf(r), 300))
+		out.status, out.color, out.note = statusText(r.Status, r.Code), cli.Yellow, clean(shorten(r.Problem(), 300))
 	case trace.Invalid:
 		out.status, out.color, out.quiet = string(r.Kind), cli.Red, false
 		out.what = cmp.Or(out.what, "no message")

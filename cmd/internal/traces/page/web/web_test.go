@@ -69,7 +69,7 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, trace := range map[string][]byte{"recorded": recorded, "random": randomTrace(1, 20_000), "tap": tapTrace()} {
+	for name, trace := range map[string][]byte{"recorded": recorded, "random": randomTrace(1, 20_000), "tap": tapTrace(), "asks": []byte(asks)} {
 		path := filepath.Join(dir, name+".trace")
 		if err := os.WriteFile(path, trace, 0o600); err != nil {
 			t.Fatal(err)
@@ -145,6 +145,13 @@ func randomTrace(seed uint64, lines int) []byte {
 	}
 	return []byte(b.String())
 }
+
+// asks is a trace in which a server asks a client; its own_us is that of older traces.
+const asks = `{"v":1,"seq":1,"t":"frame","us":10,"leg":"upstream","peer":"fs","dir":"in","kind":"request","method":"roots/list","id":1,"call":"c1","bytes":10,"msg":{}}
+{"v":1,"seq":2,"t":"frame","us":15,"leg":"client","peer":"ide","dir":"out","kind":"request","method":"roots/list","id":1,"call":"c1","bytes":11,"msg":{}}
+{"v":1,"seq":3,"t":"frame","us":2015,"leg":"client","peer":"ide","dir":"in","kind":"response","method":"roots/list","id":1,"call":"c1","status":"ok","leg_us":2000,"bytes":12,"msg":{}}
+{"v":1,"seq":4,"t":"frame","us":2020,"leg":"upstream","peer":"fs","dir":"out","kind":"response","method":"roots/list","id":1,"call":"c1","status":"ok","total_us":2010,"own_us":2010,"bytes":13,"msg":{}}
+`
 
 // tapTrace returns a trace of a tap: one leg, and a server that asks.
 func tapTrace() []byte {

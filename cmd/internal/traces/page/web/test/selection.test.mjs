@@ -3,12 +3,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { failed } from "../src/model/calls.ts";
 import { Filter } from "../src/model/filter.ts";
 import { listingsOf } from "../src/model/lists.ts";
 import { roundsOf, rowsOf } from "../src/model/related.ts";
 import { Selection } from "../src/model/selection.ts";
 import { histogram, percentile, statsOf } from "../src/model/stats.ts";
 import { Trace } from "../src/model/trace.ts";
+import { describe } from "../src/view/rowtext.ts";
 
 const recorded = readFileSync("../../printer/testdata/calls.jsonl", "utf8");
 const everything = { run: 0, range: undefined, byMessage: false };
@@ -83,6 +85,18 @@ test("a debugger's events belong to the message that follows", () => {
     frame(2, "client", "in", "request", "tools/call", 1, "c1", { a: 2 }), frame(3, "client", "in", "request", "tools/call", 2, "c2", {})].join("\n"));
   assert.deepEqual(shown(trace, "is:held kind:call"), ["c1"]);
   assert.deepEqual(rowsOf(trace, trace.calls[0]).map((r) => r.why), ["debugger", "debugger", ""]);
+});
+
+test("what toolman refused is a failure in every view", () => {
+  const refused = frame(2, "client", "out", "response", "tools/call", 1, "c1", { error: { code: -32602, message: "no" } }).replace('"ok"', '"local","code":-32602');
+  const trace = load([frame(1, "client", "in", "request", "tools/call", 1, "c1", {}), refused,
+    frame(3, "client", "in", "request", "ping", 2, "c2", {}), frame(4, "client", "out", "response", "ping", 2, "c2", { result: {} }).replace('"ok"', '"local"')].join("\n"));
+  assert.deepEqual(trace.calls.map(failed), [true, false]);
+  assert.deepEqual([1, 3].map((row) => describe(trace, row).failed), [true, false]);
+  assert.deepEqual(shown(trace, "status:error"), ["c1"]);
+  const s = new Selection(trace, Filter.line("status:error"));
+  for (const _ of s.update());
+  assert.deepEqual([...s.sequence({ ...everything, byMessage: true })], [1]);
 });
 
 test("lists are compared with the ones before", () => {

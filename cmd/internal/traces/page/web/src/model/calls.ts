@@ -15,6 +15,7 @@ export class Call {
   rows: number[] = []; // all its frames
   other = ""; // the peer on the other leg, if the request went there
   target = ""; // the name at that peer
+  passed = 0; // when the request went there
   status = "pending";
   code = 0;
   verdict = "";
@@ -52,7 +53,16 @@ export function peers(t: Table, c: Call): { from: string; to: string } {
 }
 
 export function failed(c: Call): boolean {
-  return failures.has(c.status) || c.status === "gone" || (c.status === "local" && c.error !== "");
+  return failures.has(c.status) || c.status === "gone" || (c.status === "local" && (c.code !== 0 || c.error !== ""));
+}
+
+/**
+ * Reports whether a row is a response that is a failure of its call. An answer of toolman itself is
+ * one if it is an error, as when toolman refuses a call.
+ */
+export function failedRow(t: Table, row: number): boolean {
+  const status = t.text(row, "status");
+  return failures.has(status) || (status === "local" && ((t.col.code[row] ?? 0) !== 0 || errorOf(t, row) !== ""));
 }
 
 export class Assembler {
@@ -145,6 +155,7 @@ export class Assembler {
     if (c && !this.#sameLeg(c, row)) {
       c.other = t.text(row, "peer");
       c.target = t.text(row, "name");
+      c.passed = t.col.us[row] ?? 0;
       return c;
     }
     if (c) this.#open.set(`${key}\0${c.first}`, c); // the ID is in use: keep the earlier call
@@ -161,7 +172,8 @@ export class Assembler {
     c.verdict = t.text(row, "verdict") || c.verdict;
     c.rule = t.text(row, "rule") || c.rule;
     if (!this.#sameLeg(c, row)) {
-      c.peerUS += took;
+      // A client's time is from when it was asked.
+      c.peerUS += t.is(c.first, UPSTREAM) && c.passed > 0 ? (t.col.us[row] ?? 0) - c.passed : took;
       return false;
     }
     c.answered = true;
@@ -173,8 +185,10 @@ export class Assembler {
       return true;
     }
     c.totalUS = t.col.totalUS[row] || this.#since(c, row);
+    const rest = Math.max(0, c.totalUS - c.peerUS);
     if (c.tapped) c.peerUS = c.totalUS; // all of it is the server's
-    c.ownUS = t.col.ownUS[row] || Math.max(0, c.totalUS - c.peerUS);
+    else if (t.is(c.first, UPSTREAM)) c.ownUS = rest; // older traces count the client's time as toolman's own
+    else c.ownUS = t.col.ownUS[row] || rest;
     return true;
   }
 

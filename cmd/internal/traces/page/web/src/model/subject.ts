@@ -1,7 +1,7 @@
 // Calls and rows as subjects of a filter. One object serves for all of them in turn: a filter looks
 // at 100,000 of them while a person types.
 
-import { byToolman, failed, failures, TOOLMAN, type Call } from "./calls.ts";
+import { byToolman, failed, failedRow, TOOLMAN, type Call } from "./calls.ts";
 import type { Subject } from "./filter.ts";
 import type { TextHits } from "./texts.ts";
 import { CLIENT, EVENT, FRAME, IN, INVALID, NOTIFICATION, OUT, REDACTED, REQUEST, RESPONSE, REWRITTEN, SESSION, TRUNCATED, UPSTREAM, type Table } from "./table.ts";
@@ -172,7 +172,7 @@ export class RowSubject implements Subject {
   }
   get failed(): boolean {
     const flags = this.#flags;
-    return failures.has(this.status) || ((flags & INVALID) !== 0 && (flags & FRAME) !== 0);
+    return failedRow(this.#table, this.#row) || ((flags & INVALID) !== 0 && (flags & FRAME) !== 0);
   }
   get bytes(): number {
     return this.#table.col.bytes[this.#row] ?? 0;

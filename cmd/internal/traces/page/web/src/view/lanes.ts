@@ -2,9 +2,8 @@
 // rows in sight; the rows beside it say the same in words.
 
 import type { Call } from "../model/calls.ts";
-import { TOOLMAN } from "../model/calls.ts";
+import { failedRow, TOOLMAN } from "../model/calls.ts";
 import { CLIENT, FRAME, IN, INVALID, NOTIFICATION, RESPONSE, SESSION, UPSTREAM } from "../model/table.ts";
-import { failures } from "../model/calls.ts";
 import type { Trace } from "../model/trace.ts";
 
 export interface Lane {
@@ -200,7 +199,7 @@ function arrow(g: CanvasRenderingContext2D, p: Picture, row: number, y: number, 
   const [from, to] = p.lanes.of(p.trace, row);
   const inSelected = p.selected !== undefined && p.trace.callOf(row) === p.selected;
   let color = p.colors(t.is(row, CLIENT) ? "--client" : "--server");
-  if (t.is(row, INVALID) || failures.has(t.text(row, "status"))) color = p.colors("--bad");
+  if (t.is(row, INVALID) || failedRow(t, row)) color = p.colors("--bad");
   else if (inSelected) color = p.colors("--accent");
   else if (t.is(row, NOTIFICATION)) color = p.colors("--note");
   g.strokeStyle = g.fillStyle = color;

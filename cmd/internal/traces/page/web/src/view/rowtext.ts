@@ -1,6 +1,6 @@
 // What a row of the trace is in words.
 
-import { failures, TOOLMAN } from "../model/calls.ts";
+import { failedRow, TOOLMAN } from "../model/calls.ts";
 import { FRAME, INVALID, MESSAGE, NOTIFICATION, REQUEST, SESSION } from "../model/table.ts";
 import { ends, type Trace } from "../model/trace.ts";
 
@@ -35,7 +35,7 @@ export function describe(trace: Trace, row: number): Description {
   const name = t.text(row, "name");
   const title = [name, method].filter(Boolean).join("  ");
   const status = t.text(row, "status");
-  const bad = failures.has(status);
+  const bad = failedRow(t, row);
   if (t.is(row, INVALID)) {
     const text = [title || "no message", t.text(row, "rule"), t.body(row).slice(0, MAX_TEXT)].filter(Boolean).join(": ");
     return { symbol: "✕", from, to, text, status: "invalid", failed: true, tone: "bad" };
