@@ -97,8 +97,9 @@ mcpwire/httpbody: jsonrpc mcpwire/httpheader
 mcpwire/httpclient: mcpwire/sanitize
 mcpwire/httpheader: jsonrpc mcpwire mcpwire/sanitize
 mcpwire/inputreq: jsonrpc mcpwire
+mcpwire/jsonschema:
 mcpwire/sanitize:
-mcpwire/schema:
+mcpwire/schema: mcpwire/jsonschema
 mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/endpoint
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
@@ -121,9 +122,8 @@ router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
 router/feed: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/tracing
 router/hook: mcpwire/sanitize router/catalog router/toolset spawn
 router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/presence router/upstream spawn
-router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize router router/audit router/budget router/catalog router/client router/httpd/bridge/calllog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/presence router/upstream router/view spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/jsonschema mcpwire/sanitize router router/audit router/budget router/catalog router/client router/httpd/bridge/calllog router/httpd/bridge/provider router/httpd/presence router/upstream router/view spawn
 router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
-router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
 router/httpd/cluster: jsonrpc mcpwire mcpwire/httpheader router/apps router/budget router/httpd/cluster/engine router/httpd/cluster/failure router/httpd/cluster/hop router/httpd/cluster/names router/httpd/presence router/input
 router/httpd/cluster/engine: mcpwire/sanitize
@@ -221,7 +221,7 @@ func TestProgram(t *testing.T) {
 			t.Fatalf("go list: %v", err)
 		}
 		all := strings.Fields(string(out))
-		if !slices.Contains(all, "toolman/router/httpd/bridge/inputschema") {
+		if !slices.Contains(all, "toolman/mcpwire/jsonschema") {
 			t.Errorf("%s: this is not the whole program", goos)
 		}
 		for _, path := range all {

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"sync"
 
+	"toolman/mcpwire/jsonschema"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
-	"toolman/router/httpd/bridge/inputschema"
 	"toolman/router/httpd/bridge/provider"
 )
 
@@ -171,7 +171,7 @@ const (
 // schemas are a cache of compiled input schemas. The zero value is ready to use.
 type schemas struct {
 	mu       sync.Mutex
-	compiled map[*catalog.Entry]func() *inputschema.Schema // guarded by mu
+	compiled map[*catalog.Entry]func() *jsonschema.Schema // guarded by mu
 }
 
 // check validates arguments against the schema of a tool. If that cannot be used, the server has to
@@ -187,7 +187,7 @@ func (x *schemas) check(e *catalog.Entry, arguments []byte) error {
 	}
 	listed := problems[:min(len(problems), maxProblems)]
 	for i, p := range listed {
-		listed[i] = inputschema.Problem{Path: sanitize.Cut(p.Path, maxShown), Message: sanitize.Cut(p.Message, maxShown)}
+		listed[i] = jsonschema.Problem{Path: sanitize.Cut(p.Path, maxShown), Message: sanitize.Cut(p.Message, maxShown)}
 	}
 	f := fail(InvalidArguments, fmt.Sprintf("the arguments do not match the inputSchema of tool %s: %s", e.Item.Name, listed[0]))
 	if more := len(problems) - 1; more > 0 {
@@ -198,15 +198,15 @@ func (x *schemas) check(e *catalog.Entry, arguments []byte) error {
 }
 
 // of returns the compiled schema of a tool; nil if it cannot be used.
-func (x *schemas) of(e *catalog.Entry) *inputschema.Schema {
+func (x *schemas) of(e *catalog.Entry) *jsonschema.Schema {
 	x.mu.Lock()
 	compiled := x.compiled[e]
 	if compiled == nil {
 		if x.compiled == nil || len(x.compiled) >= maxSchemas { // entries of old lists are never removed one by one
-			x.compiled = map[*catalog.Entry]func() *inputschema.Schema{}
+			x.compiled = map[*catalog.Entry]func() *jsonschema.Schema{}
 		}
-		compiled = sync.OnceValue(func() *inputschema.Schema {
-			schema, _ := inputschema.Compile(e.InputSchema())
+		compiled = sync.OnceValue(func() *jsonschema.Schema {
+			schema, _ := jsonschema.Compile(e.InputSchema())
 			return schema
 		})
 		x.compiled[e] = compiled

@@ -28,6 +28,7 @@ the duration, own (the longest time in toolman itself) and bytes (of all its mes
 Messages are also held against the official JSON Schema of the revision that was negotiated, if
 there are schemas: REVISION.json in --schema, in TOOLMAN_MCP_SCHEMAS, or in the cache, into which
 --fetch-schema downloads them. Messages that the trace has in part or with placeholders are not.
+Formats, such as uri, are not checked.
 
 The filters of toolman trace select the calls and messages.`
 

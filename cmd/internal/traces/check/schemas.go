@@ -43,7 +43,7 @@ func sourceOf(dir string) (schema.Source, error) {
 	} else if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
-	return schema.Folder(dir), nil
+	return schema.Folder(dir, schema.Compile), nil
 }
 
 // A fetcher downloads schemas.
@@ -94,7 +94,7 @@ func (f *fetcher) one(ctx context.Context, dir, revision string) error {
 	if len(text) > maxSchema {
 		return fmt.Errorf("it is longer than %d bytes", maxSchema)
 	}
-	if _, err := schema.New(revision, text); err != nil {
+	if _, err := schema.New(revision, text, schema.Compile); err != nil {
 		return err
 	}
 	out, err := os.CreateTemp(dir, ".toolman-*")

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	fixtures "toolman/fixtures/schema"
+	fixtures "toolman/fixtures/jsonschema"
 )
 
 func TestFirstSentence(t *testing.T) {

@@ -1,4 +1,4 @@
-package inputschema
+package jsonschema
 
 import (
 	"bytes"
@@ -45,6 +45,20 @@ func Compile(text []byte) (*Schema, error) {
 		return nil, err
 	}
 	return c.Schema, nil
+}
+
+// Definition returns a named definition in the schema; nil if there is none.
+func (s *Schema) Definition(name string) *Schema {
+	root, _ := s.root.(object)
+	for _, key := range []string{"$defs", "definitions"} {
+		named, _ := root[key].(object)
+		if v, ok := named[name]; ok {
+			definition := *s
+			definition.root = v
+			return &definition
+		}
+	}
+	return nil
 }
 
 // A giveUp is the value of a panic that ends Compile or Schema.Check without a result: the reason.

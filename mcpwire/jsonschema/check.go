@@ -1,4 +1,4 @@
-package inputschema
+package jsonschema
 
 import (
 	"encoding/json"
@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	maxSteps = 300_000 // of a check; one takes about a microsecond
-	maxFound = 100     // problems in one object or array
+	maxSteps  = 300_000    // of a check; one takes about a microsecond
+	manySteps = 50_000_000 // of a check by a schema that is trusted
+	maxFound  = 100        // problems in one object or array
 )
 
-// A Problem is one place where arguments are wrong.
+// A Problem is one place where a value is wrong.
 type Problem struct {
-	Path    string `json:"path"` // a JSON pointer (RFC 6901) into the arguments, "" for all of them
+	Path    string `json:"path"` // a JSON pointer (RFC 6901) into the value, "" for all of it
 	Message string `json:"message"`
 }
 
@@ -35,12 +36,20 @@ const errUndecided = giveUp("undecided")
 
 // Check returns where arguments are wrong. If it cannot decide, it returns nothing. The problems
 // contain names and texts of the caller and the server, which are not sanitized.
-func (s *Schema) Check(arguments []byte) (found []Problem) {
+func (s *Schema) Check(arguments []byte) []Problem {
 	v, err := decode(arguments)
 	if err != nil {
 		return nil
 	}
-	c := checker{s, maxSteps}
+	return s.problems(v, maxSteps)
+}
+
+// CheckValue is Check by a schema that is trusted, of a value of any size that encoding/json has
+// decoded, with json.Number.
+func (s *Schema) CheckValue(v any) []Problem { return s.problems(v, manySteps) }
+
+func (s *Schema) problems(v any, steps int) (found []Problem) {
+	c := checker{s, steps}
 	var all []Problem
 	if orGiveUp(func() { all = c.check(s.root, v, 0) }) != nil {
 		return nil

@@ -1,4 +1,4 @@
-package inputschema
+package jsonschema
 
 import (
 	"strings"
