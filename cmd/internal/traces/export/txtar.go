@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"toolman/jsonrpc"
@@ -27,7 +26,9 @@ func Txtar(t *Trace, _ Options) ([]byte, error) {
 			run = one
 		}
 	}
-	w := &transcript{run: run, servers: map[string]*server{}, made: map[string][]string{}}
+	w := &transcript{run: run, servers: map[string]*server{}, made: map[string][]string{},
+		idMember:    regexp.MustCompile(`("(?:id|requestId|progressToken)":)(\d+)`),
+		stateMember: regexp.MustCompile(`("requestState":")([\w-]{76})`)}
 	for _, r := range ordered(run.Records) {
 		w.frame(r)
 	}
@@ -41,6 +42,8 @@ type transcript struct {
 	order   []string           // of the servers
 	made    map[string][]string
 	dialog  []line
+
+	idMember, stateMember *regexp.Regexp // fields: package variables would be made at each start of toolman
 }
 
 type line struct {
@@ -162,12 +165,6 @@ func memberOf(msg []byte, name string) []byte {
 
 const states = "requestState"
 
-// Compiled when they are used, because most runs of toolman do not need them.
-var (
-	idMember    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`("(?:id|requestId|progressToken)":)(\d+)`) })
-	stateMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`("requestState":")([\w-]{76})`) })
-)
-
 // note records the IDs and request states that toolman makes itself.
 func (w *transcript) note(peer string, r *trace.Record) {
 	switch {
@@ -175,7 +172,7 @@ func (w *transcript) note(peer string, r *trace.Record) {
 	case r.Kind == trace.Request:
 		w.made[peer] = append(w.made[peer], string(r.ID))
 	case r.Leg == trace.Client:
-		if state := stateMember().FindStringSubmatch(text(r)); state != nil {
+		if state := w.stateMember.FindStringSubmatch(text(r)); state != nil {
 			w.made[states] = append(w.made[states], state[2])
 		}
 	}
@@ -192,7 +189,7 @@ func (w *transcript) hide(peer, text string) string {
 			return all
 		})
 	}
-	return number(stateMember(), number(idMember(), text, peer), states)
+	return number(w.stateMember, number(w.idMember, text, peer), states)
 }
 
 func (w *transcript) format() []byte {
