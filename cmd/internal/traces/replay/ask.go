@@ -6,6 +6,7 @@ import (
 
 	"toolman/cmd/internal/traces/dialog"
 	"toolman/cmd/internal/traces/recording"
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
 
@@ -78,7 +79,7 @@ func (p *player) askFor(e *dialog.Event) *ask {
 }
 
 func refusal(why string) json.RawMessage {
-	return fmt.Appendf(nil, `{"code":-32603,"message":%q}`, "toolman trace replay: "+why)
+	return fmt.Appendf(nil, `{"code":-32603,"message":%s}`, jsonrpc.AppendQuoted(nil, "toolman trace replay: "+why))
 }
 
 func orEmpty(params json.RawMessage) json.RawMessage {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"toolman/cmd/internal/traces/compare"
@@ -177,6 +178,7 @@ func (p *player) own(method string, params json.RawMessage) json.RawMessage {
 func (p *player) notification(m *recording.Message) {
 	switch {
 	case m.Method == recording.Progress || m.Problem() != "" || p.ended != "":
+	case !strings.HasPrefix(m.Method, "notifications/"): // a server could take a tools/call without an ID for a call
 	case m.Method == recording.Cancelled:
 		p.before(m.At)
 		if r := p.sent[m.Call]; m.Call != nil && r != nil && !r.done {
@@ -220,7 +222,7 @@ func (p *player) event(e *dialog.Event) {
 		case recording.Acknowledged:
 			p.acknowledged(e)
 		case string(mcpwire.ToolsListChanged):
-			p.tools.asked = false
+			p.tools.asked, p.tools.now = false, nil // what only read may write now
 		}
 	default:
 		if p.report.Stray++; p.report.Stray == 1 {

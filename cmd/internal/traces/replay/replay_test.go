@@ -173,6 +173,54 @@ func TestTheNewServerSaysWhatIsReadOnly(t *testing.T) {
 		tools/call gone equal`)
 }
 
+// A tool that only read before the list changed may write now.
+func TestAChangedListIsReadAgain(t *testing.T) {
+	const again = `> {"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"read","arguments":{"n":3}}}
+	< {"jsonrpc":"2.0","id":"d","result":{"content":[]}}
+	`
+	changed := false
+	_, got := play(t, hello+readCall+readReply+again, replay.Options{}, func(m message) []string {
+		switch {
+		case m.Method == "tools/list" && changed:
+			return []string{strings.Replace(lists, "true", "false", 1)}
+		case m.Method == "tools/call":
+			changed = true
+			return append([]string{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`}, files(m)...)
+		}
+		return files(m)
+	})
+	if n := strings.Count(strings.Join(got, "\n"), "tools/call"); n != 1 {
+		t.Errorf("%d calls: %q", n, got)
+	}
+}
+
+// Whoever wrote the recording cannot hide a call of another tool from the check.
+func TestHiddenCallsAreNotSent(t *testing.T) {
+	for _, hidden := range []string{
+		`> {"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"write","Name":"read"}}`,
+		`> {"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"NAME":"read","name":"write"}}`,
+		`> {"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"write","name":"read"}}`,
+		`> {"jsonrpc":"2.0","method":"tools/call","params":{"name":"write"}}`,
+	} {
+		_, got := play(t, hello+hidden, replay.Options{}, files)
+		if strings.Contains(strings.Join(got, "\n"), "tools/call") {
+			t.Errorf("%s: sent %q", hidden, got)
+		}
+	}
+}
+
+func TestTheRefusalOfAnUnknownRequestIsJSON(t *testing.T) {
+	_, got := play(t, hello+readCall+readReply, replay.Options{Yes: true}, func(m message) []string {
+		if m.Method == "tools/call" {
+			return append([]string{`{"jsonrpc":"2.0","id":"r","method":"\u0007x"}`}, files(m)...)
+		}
+		return files(m)
+	})
+	if all := strings.Join(got, "\n"); !strings.Contains(all, `the recording has no answer to \u0007x`) {
+		t.Errorf("got %s", all)
+	}
+}
+
 func TestDifferencesAndFailures(t *testing.T) {
 	report, _ := play(t, hello+readCall+strings.Replace(readReply, "one", "two", 1)+writeCall+writeDone, replay.Options{Yes: true}, func(m message) []string {
 		if strings.Contains(string(m.Params), `"write"`) {

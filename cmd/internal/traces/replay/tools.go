@@ -3,13 +3,17 @@ package replay
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"toolman/cmd/internal/traces/recording"
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
 
-// mostPages is how many pages of a list are read.
-const mostPages = 100
+const (
+	mostPages = 100 // of a list that are read
+	mostTries = 3   // to read a list that changes meanwhile
+)
 
 // tools know which tools only read.
 type tools struct {
@@ -61,20 +65,38 @@ func (p *player) mayCall(c *recording.Call) string {
 	if p.options.Yes {
 		return ""
 	}
-	var params struct{ Name string }
-	json.Unmarshal(c.Request.Params, &params) // a call without a name is of no tool
-	if _, known := p.tools.now[params.Name]; !known && !p.tools.asked && p.ended == "" {
+	name, ok := toolIn(c.Request.Params)
+	if !ok {
+		return "servers may read its name in different ways; --yes calls it"
+	}
+	only, known := p.tools.now[name]
+	for try := 0; try < mostTries && !known && !p.tools.asked && p.ended == ""; try++ { // the list may change meanwhile
 		p.tools.asked = true
 		p.list(c)
+		only, known = p.tools.now[name]
 	}
-	only, known := p.tools.now[params.Name]
 	if !known {
-		only = p.tools.recorded[params.Name]
+		only = p.tools.recorded[name]
 	}
 	if only {
 		return ""
 	}
 	return "the tool is not read-only; --yes calls it"
+}
+
+// toolIn returns the name of the tool that params are for. A recording can come from anywhere, and
+// encoding/json takes "Name" for "name"; so ok is false if another member could be the name, too.
+func toolIn(params json.RawMessage) (name string, ok bool) {
+	for key, value := range jsonrpc.Members(params, jsonrpc.Span{Lo: 0, Hi: len(params)}) {
+		if !strings.EqualFold(key, "name") {
+			continue
+		}
+		if ok || key != "name" || json.Unmarshal(params[value.Lo:value.Hi], &name) != nil {
+			return "", false
+		}
+		ok = true
+	}
+	return name, ok
 }
 
 // list asks the new server for its tools, in the form of the call that needs it.
