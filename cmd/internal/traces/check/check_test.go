@@ -102,6 +102,15 @@ func TestWhatWasNotCheckedIsSaid(t *testing.T) {
 	}
 }
 
+// A trace can come from anyone: what it has reaches no terminal as it is.
+func TestAHostileRevision(t *testing.T) {
+	hostile := strings.Replace(good, `"result":{"protocolVersion":"2025-11-25"`, `"result":{"protocolVersion":"\u001b]0;x\u0007"`, 1)
+	_, problems, code := run(t, hostile)
+	if code != 0 || !strings.Contains(problems, "no schema for messages of the revision") || strings.ContainsAny(problems, "\x1b\a") {
+		t.Errorf("exit %d: %q", code, problems)
+	}
+}
+
 func TestMessagesAreHeldAgainstTheSchema(t *testing.T) {
 	dir := cmp.Or(os.Getenv("TOOLMAN_MCP_SCHEMAS"), "../../../../../shared/mcp/schema")
 	if _, err := os.Stat(dir); err != nil {

@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/junit"
 	"toolman/cmd/internal/traces/calls"
 	"toolman/cmd/internal/traces/files"
+	"toolman/mcpwire/sanitize"
 )
 
 const help = `check finds what went wrong in a trace. The exit code is that of the most severe finding:
@@ -150,7 +151,7 @@ func (k *checker) remarks(to io.Writer, r *Result) {
 		}
 	}
 	if len(r.Unchecked) > 0 {
-		fmt.Fprintf(to, "toolman: no schema for messages of the revision %s: only their order and IDs are checked; --fetch-schema downloads the official schemas\n", strings.Join(r.Unchecked, ", "))
+		fmt.Fprintf(to, "toolman: no schema for messages of the revision %s: only their order and IDs are checked; --fetch-schema downloads the official schemas\n", sanitize.Line(strings.Join(r.Unchecked, ", ")))
 	}
 	for _, b := range k.budgets {
 		if !b.tested {

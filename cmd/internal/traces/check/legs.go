@@ -91,8 +91,11 @@ func (j *judge) judge(c *conversation) error {
 	// been replaced.
 	o.Lossy = j.lossy || c.handshakes > 1
 	source := j.source
+	if !schema.Known(c.revision) { // a trace could name any file with it
+		source = nil
+	}
 	leg, err := schema.NewLeg(c.revision, source, o)
-	if !schema.Known(c.revision) || source == nil || errors.Is(err, fs.ErrNotExist) {
+	if source == nil || errors.Is(err, fs.ErrNotExist) {
 		j.unchecked[c.revision] = true
 		leg, err = schema.NewLeg(c.revision, nil, o)
 	}
