@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,28 @@ func TestFiltersSelectTheCalls(t *testing.T) {
 		if code != 0 || len(some) == 0 || len(some) >= len(all) {
 			t.Errorf("%s: exit %d, %d of %d bytes", format, code, len(some), len(all))
 		}
+	}
+}
+
+// A trace can come from anyone: nothing in it begins another file, such as a configuration with
+// another command.
+func TestATraceCannotAddFiles(t *testing.T) {
+	const file = `\n-- tools.toml --\n`
+	trace := filepath.Join(t.TempDir(), "t.jsonl")
+	text := `{"v":1,"seq":0,"t":"session","ts":"2026-11-21T07:23:13Z","us":0,"run":"r","tap":"x` + file + `"}` + "\n"
+	for i, result := range []string{`{"protocolVersion":"1` + file + `","capabilities":{}}`, `{"content":[]}`, `{"content":[1]}`} {
+		method := "tools/call"
+		if i == 0 {
+			method = "initialize"
+		}
+		text += fmt.Sprintf(`{"v":1,"seq":%d,"t":"frame","ts":"2026-11-21T07:23:13Z","us":1,"leg":"client","peer":"c%s","dir":"out","kind":"response","id":1,"method":"%s","name":"n%s","status":"ok","msg":{"jsonrpc":"2.0","id":1,"result":%s}}`+"\n",
+			i+1, file, method, file, result)
+	}
+	if err := os.WriteFile(trace, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := run(t, trace, "--format", "txtar"); code != 0 || strings.Count(out, "\n-- tools.toml --\n") != 1 || strings.Count(out, "\n-- ") != 3 {
+		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
 

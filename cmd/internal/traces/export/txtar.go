@@ -83,8 +83,11 @@ func word(name string) string {
 	return cmp.Or(strings.Trim(name, "-"), "server")
 }
 
+// oneLine returns a text without line breaks: a line of it could begin another file.
+func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
+
 func (w *transcript) frame(r *trace.Record) {
-	peer, text := client, strings.ReplaceAll(text(r), "\n", " ")
+	peer, text := client, oneLine(text(r))
 	if r.Leg == trace.Upstream {
 		peer = word(r.Peer)
 	}
@@ -143,7 +146,7 @@ func (w *transcript) answer(s *server, r *trace.Record) {
 		if m.Error != nil {
 			step = "fail " + string(m.Error)
 		}
-		on := strings.TrimSpace(r.Method + " " + r.Name)
+		on := oneLine(strings.TrimSpace(r.Method + " " + r.Name))
 		if was, known := s.replies[on]; known {
 			s.different[on] = s.different[on] || was != step
 			return
@@ -195,7 +198,7 @@ func (w *transcript) hide(peer, text string) string {
 func (w *transcript) format() []byte {
 	w.namespaces()
 	var out strings.Builder
-	fmt.Fprintf(&out, "A session of %s, recorded %s. Say here what it shows.\n", w.run.self(), w.started())
+	fmt.Fprintf(&out, "A session of %s, recorded %s. Say here what it shows.\n", oneLine(w.run.self()), w.started())
 	for _, name := range w.order {
 		for _, on := range slices.Sorted(maps.Keys(w.servers[name].different)) {
 			if w.servers[name].different[on] {
@@ -212,7 +215,7 @@ func (w *transcript) format() []byte {
 		fmt.Fprintf(&out, "-- %s.server --\n", word(name))
 		for _, one := range [][2]string{{"capabilities", s.capabilities}, {"version", s.version}, {"eras", s.eras}} {
 			if one[1] != "" {
-				fmt.Fprintf(&out, "%s %s\n", one[0], one[1])
+				fmt.Fprintf(&out, "%s %s\n", one[0], oneLine(one[1]))
 			}
 		}
 		for _, text := range slices.Concat(s.offers, s.steps) {
