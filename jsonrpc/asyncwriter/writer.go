@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -76,38 +77,61 @@ func New[T any](out io.Writer, o Options[T]) *Writer[T] {
 
 // Put queues an item. It returns false if there is no room, or the Writer is closed.
 func (w *Writer[T]) Put(item T, cost int) bool {
-	if w == nil {
+	to, bytes := w.Begin(cost)
+	if to == nil {
 		return false
 	}
+	*to = item
+	if w.o.Keep != nil {
+		w.o.Keep(to, bytes)
+	}
+	w.End()
+	return true
+}
+
+// Begin is Put for large items, which are then not copied: it returns the place of the item in the
+// queue, with the zero value, and where copies can be kept. The caller sets the item and calls End.
+// Between the two the Writer is locked. Begin returns nil if there is no room, or the Writer is
+// closed; then End must not be called.
+func (w *Writer[T]) Begin(cost int) (*T, *Bytes) {
+	if w == nil {
+		return nil, nil
+	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.closed {
-		return false
+		w.mu.Unlock()
+		return nil, nil
 	}
 	if w.waiting+cost > w.o.Limit {
 		w.lost++
 		w.seq++
-		return false
+		w.mu.Unlock()
+		return nil, nil
 	}
 	if w.lost > 0 {
 		w.seq++ // of the report
 	}
 	e := w.addLocked()
-	e.Item, e.cost = item, cost
+	e.cost = cost
 	w.waiting += cost
-	if w.o.Keep != nil {
-		w.o.Keep(&e.Item, &w.filling.bytes)
-	}
-	w.more.Signal()
-	return true
+	return &e.Item, &w.filling.bytes
 }
 
-// addLocked adds an entry, which reports what was lost before it.
+// End queues the item of Begin.
+func (w *Writer[T]) End() {
+	w.more.Signal()
+	w.mu.Unlock()
+}
+
+// addLocked adds an entry, which reports what was lost before it. Entries are zero before their use.
 func (w *Writer[T]) addLocked() *Entry[T] {
-	w.filling.entries = append(w.filling.entries, Entry[T]{Lost: w.lost, Seq: w.seq})
+	b, n := w.filling, len(w.filling.entries)
+	b.entries = slices.Grow(b.entries, 1)[:n+1]
+	e := &b.entries[n]
+	e.Lost, e.Seq = w.lost, w.seq
 	w.lost = 0
 	w.seq++
-	return &w.filling.entries[len(w.filling.entries)-1]
+	return e
 }
 
 // An OutputError is an error of the output. Options.Warn has got the first one.
@@ -257,7 +281,10 @@ func (l *lines) write(p []byte) (whole uint64, err error) {
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
 	}
-	l.torn = err != nil && n > 0 && p[n-1] != '\n'
+	if err == nil {
+		return 0, nil // nobody asks how many
+	}
+	l.torn = n > 0 && p[n-1] != '\n'
 	return uint64(bytes.Count(p[:n], newline)), err
 }
 

@@ -9,6 +9,7 @@ import (
 const (
 	mostNames  = 256 // that a nameCache holds
 	cachedName = 128 // bytes of the longest of them
+	recentBits = 6   // of the place of a name among the recent ones
 )
 
 // A nameCache holds names as they are written, because the same few peers, methods and tools are in
@@ -16,14 +17,38 @@ const (
 type nameCache struct {
 	patterns *redact.Patterns // of the secrets that none of the names has
 	written  map[string][]byte
+	recent   [1 << recentBits]recentName
+}
+
+// A recentName is a name that was found, in the place that recentPlace gives it.
+type recentName struct {
+	name    string
+	written []byte
+}
+
+// recentPlace is a hash that is much faster than that of a map.
+func recentPlace(name string) int {
+	n := len(name)
+	return (n*7 + int(name[n-1])*3 + int(name[n/2])) % (1 << recentBits)
 }
 
 // find returns a name as it is written, or nil.
 func (c *nameCache) find(p *redact.Patterns, name string) []byte {
 	if p != c.patterns || c.written == nil || len(c.written) > mostNames {
-		c.patterns, c.written = p, map[string][]byte{}
+		*c = nameCache{patterns: p, written: map[string][]byte{}}
 	}
-	return c.written[name]
+	if name == "" {
+		return nil
+	}
+	last := &c.recent[recentPlace(name)]
+	if last.name == name {
+		return last.written
+	}
+	written := c.written[name]
+	if written != nil {
+		*last = recentName{name, written}
+	}
+	return written
 }
 
 // add adds a name that find has not found.
@@ -45,9 +70,9 @@ func (c *clockCache) append(dst []byte, at time.Time) []byte {
 		c.second, c.text = s, at.UTC().AppendFormat(c.text[:0], "2006-01-02T15:04:05.")
 	}
 	dst = append(dst, c.text...)
-	us := at.Nanosecond() / 1000
-	for place := 100_000; place > 0; place /= 10 {
-		dst = append(dst, byte('0'+us/place%10))
+	dst = append(dst, "000000Z"...)
+	for i, us := len(dst)-2, at.Nanosecond()/1000; us > 0; i, us = i-1, us/10 {
+		dst[i] += byte(us % 10)
 	}
-	return append(dst, 'Z')
+	return dst
 }

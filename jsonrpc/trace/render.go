@@ -49,24 +49,29 @@ func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
 // entry appends the line of an entry; lost is the count of an event about lost lines.
 func (r *renderer) entry(dst []byte, e *entry, seq uint64, since time.Duration, lost uint64) []byte {
 	r.redacted = r.redacted[:0]
-	switch {
-	case e.session != nil:
-		return r.session(dst, e.session, e.at)
-	case e.event != "":
-		return r.event(r.head(dst, seq, "event", e.at, since), e, lost)
+	switch at := e.frame.At; {
+	case e.other == nil:
+		return r.frame(r.head(dst, seq, "frame", at, since), e)
+	case e.other.session != nil:
+		return r.session(dst, e.other.session, at)
+	default:
+		return r.event(r.head(dst, seq, "event", at, since), e, lost)
 	}
-	return r.frame(r.head(dst, seq, "frame", e.at, since), e)
 }
 
 func (r *renderer) head(dst []byte, seq uint64, t string, at time.Time, since time.Duration) []byte {
 	dst = append(dst, `{"v":1,"seq":`...)
-	dst = strconv.AppendUint(dst, seq, 10)
+	dst = appendNumber(dst, seq)
 	dst = append(dst, `,"t":"`...)
 	dst = append(dst, t...)
 	dst = append(dst, `","ts":"`...)
 	dst = r.clock.append(dst, at)
 	dst = append(dst, `","us":`...)
-	return strconv.AppendInt(dst, since.Microseconds(), 10)
+	us := since.Microseconds()
+	if us < 0 { // a frame of before the start
+		return strconv.AppendInt(dst, us, 10)
+	}
+	return appendNumber(dst, uint64(us))
 }
 
 func (r *renderer) end(dst []byte) []byte {
@@ -88,16 +93,17 @@ func (r *renderer) end(dst []byte) []byte {
 func (r *renderer) event(dst []byte, e *entry, lost uint64) []byte {
 	dst = r.name(dst, "peer", e.frame.Peer)
 	dst = call(dst, e.frame.Call)
-	dst = word(dst, "event", e.event)
+	dst = word(dst, `,"event":"`, e.other.event)
 	dst = number(dst, "count", int64(lost))
 	if e.frame.Leg != "" {
 		dst = r.debugged(dst, e)
 	}
-	if e.text == "" {
+	text := e.other.text
+	if text == "" {
 		return r.end(dst)
 	}
-	kept := e.text[:min(len(e.text), r.maxMsg)]
-	cut := e.cut || len(kept) < len(e.text)
+	kept := text[:min(len(text), r.maxMsg)]
+	cut := e.other.cut || len(kept) < len(text)
 	if cut {
 		dst = append(dst, `,"trunc":true`...)
 	}
@@ -108,19 +114,19 @@ func (r *renderer) event(dst []byte, e *entry, lost uint64) []byte {
 // "text" is the text of the event.
 func (r *renderer) debugged(dst []byte, e *entry) []byte {
 	f := &e.frame
-	dst = word(dst, "leg", string(f.Leg))
-	dst = word(dst, "dir", string(f.Dir))
-	dst = word(dst, "kind", string(f.Kind))
+	dst = word(dst, `,"leg":"`, string(f.Leg))
+	dst = word(dst, `,"dir":"`, string(f.Dir))
+	dst = word(dst, `,"kind":"`, string(f.Kind))
 	dst = r.name(dst, "method", f.Method)
 	dst = r.name(dst, "name", f.Name)
-	dst = r.id(dst, f.ID, e.idCut)
-	dst = number(dst, "hold", int64(e.hold))
-	dst = word(dst, "done", e.done)
+	dst = r.id(dst, e)
+	dst = number(dst, "hold", int64(e.other.hold))
+	dst = word(dst, `,"done":"`, e.other.done)
 	dst = number(dst, "held_us", f.LegTime.Microseconds())
-	if e.size == 0 {
+	if f.Size == 0 {
 		return dst
 	}
-	if len(f.Msg) < e.size || !jsonrpc.Valid(f.Msg) {
+	if len(f.Msg) < f.Size || !jsonrpc.Valid(f.Msg) {
 		return append(dst, `,"trunc":true`...)
 	}
 	return r.verbatim(append(dst, `,"msg":`...), f.Msg, "msg")
@@ -128,35 +134,35 @@ func (r *renderer) debugged(dst []byte, e *entry) []byte {
 
 func (r *renderer) frame(dst []byte, e *entry) []byte {
 	f := &e.frame
-	dst = word(dst, "leg", string(f.Leg))
+	dst = word(dst, `,"leg":"`, string(f.Leg))
 	dst = r.name(dst, "peer", f.Peer)
-	dst = word(dst, "dir", string(f.Dir))
-	dst = word(dst, "kind", string(f.Kind))
+	dst = word(dst, `,"dir":"`, string(f.Dir))
+	dst = word(dst, `,"kind":"`, string(f.Kind))
 	dst = r.name(dst, "method", f.Method)
 	dst = r.name(dst, "name", f.Name)
-	dst = r.id(dst, f.ID, e.idCut)
+	dst = r.id(dst, e)
 	dst = call(dst, f.Call)
-	dst = word(dst, "status", f.Status)
+	dst = word(dst, `,"status":"`, f.Status)
 	dst = number(dst, "code", int64(f.Code))
 	dst = number(dst, "leg_us", f.LegTime.Microseconds())
 	dst = number(dst, "total_us", f.TotalTime.Microseconds())
 	dst = number(dst, "own_us", f.OwnTime.Microseconds())
 	dst = r.rewrote(dst, f.Rewrote)
-	dst = word(dst, "verdict", f.Verdict)
+	dst = word(dst, `,"verdict":"`, f.Verdict)
 	dst = r.name(dst, "rule", f.Rule)
 	dst = append(dst, `,"bytes":`...)
-	dst = strconv.AppendInt(dst, int64(e.size), 10)
-	return r.end(r.body(dst, f, e.size))
+	dst = appendNumber(dst, uint64(f.Size))
+	return r.end(r.body(dst, f))
 }
 
 // body appends the kept part of a frame: verbatim if it is JSON, otherwise as text.
-func (r *renderer) body(dst []byte, f *Frame, size int) []byte {
+func (r *renderer) body(dst []byte, f *Frame) []byte {
 	msg := f.Msg
-	cut := len(msg) < size
+	cut := len(msg) < f.Size
 	if cut {
 		dst = append(dst, `,"trunc":true`...)
 	}
-	if size == 0 {
+	if f.Size == 0 {
 		return dst
 	}
 	if cut || !f.Scanned && !jsonrpc.Valid(msg) {
@@ -207,11 +213,15 @@ func wholeRunes(p []byte) []byte {
 }
 
 // id appends an id: verbatim if it is JSON, otherwise as a string.
-func (r *renderer) id(dst, id []byte, cut bool) []byte {
+func (r *renderer) id(dst []byte, e *entry) []byte {
+	id, cut := e.frame.ID, e.idCut
 	if id == nil {
 		return dst
 	}
 	dst = append(dst, `,"id":`...)
+	if e.frame.Scanned && !cut { // a token has no line breaks
+		return append(dst, r.json(id, "id")...)
+	}
 	if cut || !jsonrpc.Valid(id) {
 		return appendString(dst, r.plain(readable(id), cut, "id"))
 	}
@@ -286,19 +296,23 @@ func field(dst []byte, key string) []byte {
 	return append(dst, `":`...)
 }
 
-// word appends a string that needs no redaction.
-func word(dst []byte, key, s string) []byte {
+// word appends one of toolman's own words, which needs neither redaction nor escapes. start is what
+// comes before it.
+func word(dst []byte, start, s string) []byte {
 	if s == "" {
 		return dst
 	}
-	return appendString(field(dst, key), []byte(s))
+	return append(append(append(dst, start...), s...), '"')
 }
 
 func number(dst []byte, key string, n int64) []byte {
 	if n == 0 || n < 0 && key != "code" {
 		return dst
 	}
-	return strconv.AppendInt(field(dst, key), n, 10)
+	if n < 0 {
+		return strconv.AppendInt(field(dst, key), n, 10)
+	}
+	return appendNumber(field(dst, key), uint64(n))
 }
 
 func call(dst []byte, n uint64) []byte {
@@ -306,8 +320,23 @@ func call(dst []byte, n uint64) []byte {
 		return dst
 	}
 	dst = append(dst, `,"call":"c`...)
-	dst = strconv.AppendUint(dst, n, 10)
+	dst = appendNumber(dst, n)
 	return append(dst, '"')
+}
+
+// appendNumber appends n in decimal. It writes the digits where they belong, and takes a quarter of
+// the time of strconv, which copies them from a buffer that it has just written.
+func appendNumber(dst []byte, n uint64) []byte {
+	digits := 1
+	for rest := n; rest >= 10; rest /= 10 {
+		digits++
+	}
+	dst = slices.Grow(dst, digits)[:len(dst)+digits]
+	for i := len(dst) - 1; digits > 0; i, digits = i-1, digits-1 {
+		dst[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return dst
 }
 
 // appendString appends s as a JSON string, with U+FFFD in place of what is not UTF-8, and escapes

@@ -37,17 +37,20 @@ type Writer struct {
 
 // An entry is one line on its way to the goroutine that renders it.
 type entry struct {
-	at      time.Time
+	frame   Frame  // of an event: At, Peer and Call, and what its Debugged has
+	other   *other // of a line that is not a frame
+	idCut   bool   // frame.ID is the start of a longer one
+	secrets *redact.Patterns
+}
+
+// An other is what a line has that is not a frame.
+type other struct {
 	session *Session // of the first line
 	event   string   // of an event
 	text    string   // of an event
 	cut     bool     // text is the start of a longer one
-	frame   Frame    // of an event: Peer and Call, and what its Debugged has
 	hold    uint64   // of a Debugged
 	done    string   // of a Debugged
-	size    int      // of the whole frame
-	idCut   bool     // frame.ID is the start of a longer one
-	secrets *redact.Patterns
 }
 
 // NewWriter starts a Writer on out, which it never closes, and writes the session line.
@@ -63,8 +66,11 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	}
 	w := &Writer{maxMsg: o.MaxMsg, start: time.Now(), secrets: o.Secrets, render: renderer{maxMsg: o.MaxMsg}}
 	w.out = asyncwriter.New(out, asyncwriter.Options[entry]{
-		Name: "trace", Limit: o.QueueBytes, Append: w.append, Keep: w.keep, Report: true, Warn: o.Warn})
-	w.out.Put(entry{session: &o.Session}, 0)
+		Name: "trace", Limit: o.QueueBytes, Append: w.append, Report: true, Warn: o.Warn})
+	if e, to := w.out.Begin(0); e != nil {
+		e.other = &other{session: &o.Session}
+		w.end(e, to)
+	}
 	return w
 }
 
@@ -74,10 +80,11 @@ func (w *Writer) Frame(f *Frame) {
 	if w == nil {
 		return
 	}
-	e := entry{at: f.At, frame: *f, size: max(f.Size, len(f.Msg))}
-	e.frame.Msg = f.Msg[:min(len(f.Msg), w.maxMsg)]
-	e.frame.ID, e.idCut = f.ID[:min(len(f.ID), maxID)], len(f.ID) > maxID
-	w.out.Put(e, entryBytes+len(e.frame.Msg)+len(e.frame.ID)+len(f.Peer)+len(f.Method)+len(f.Name))
+	size := entryBytes + min(len(f.Msg), w.maxMsg) + min(len(f.ID), maxID) + len(f.Peer) + len(f.Method) + len(f.Name)
+	if e, to := w.out.Begin(size); e != nil {
+		e.frame = *f
+		w.end(e, to)
+	}
 }
 
 // Event records e and never blocks, as Frame.
@@ -85,41 +92,48 @@ func (w *Writer) Event(e Event) {
 	if w == nil {
 		return
 	}
-	line := entry{at: e.At, event: e.Event, text: e.Text, cut: e.Cut, frame: Frame{Peer: e.Peer, Call: e.Call}}
+	line := &other{event: e.Event, text: e.Text, cut: e.Cut}
+	f := Frame{At: e.At, Peer: e.Peer, Call: e.Call}
 	size := entryBytes + len(e.Text) + len(e.Peer)
 	if d := e.Debugged; d != nil {
-		line.hold, line.done, line.size = d.Hold, d.Done, len(d.Msg)
-		f := &line.frame
+		line.hold, line.done = d.Hold, d.Done
 		f.Leg, f.Dir, f.Kind, f.Method, f.Name, f.LegTime = d.Leg, d.Dir, d.Kind, d.Method, d.Name, d.Held
-		f.ID, line.idCut = d.ID[:min(len(d.ID), maxID)], len(d.ID) > maxID
-		f.Msg = d.Msg[:min(len(d.Msg), w.maxMsg)]
-		size += len(f.ID) + len(f.Msg) + len(f.Method) + len(f.Name)
+		f.ID, f.Msg = d.ID, d.Msg
+		size += min(len(d.ID), maxID) + min(len(d.Msg), w.maxMsg) + len(d.Method) + len(d.Name)
 	}
-	w.out.Put(line, size)
+	if e, to := w.out.Begin(size); e != nil {
+		e.frame, e.other = f, line
+		w.end(e, to)
+	}
 }
 
-// keep completes an entry. It uses the secrets of this moment: those of a session may be gone when
-// the entry is rendered.
-func (w *Writer) keep(e *entry, to *asyncwriter.Bytes) {
-	if e.secrets = w.secrets.Patterns(); e.at.IsZero() {
-		e.at = time.Now()
+// end completes an entry with copies of what it borrows, and queues it. It uses the secrets of this
+// moment: those of a session may be gone when the entry is rendered.
+func (w *Writer) end(e *entry, to *asyncwriter.Bytes) {
+	f := &e.frame
+	if e.secrets = w.secrets.Patterns(); f.At.IsZero() {
+		f.At = time.Now()
 	}
-	e.frame.ID, e.frame.Msg = to.Copy(e.frame.ID), to.Copy(e.frame.Msg)
+	f.Size, e.idCut = max(f.Size, len(f.Msg)), len(f.ID) > maxID
+	f.ID = to.Copy(f.ID[:min(len(f.ID), maxID)])
+	f.Msg = to.Copy(f.Msg[:min(len(f.Msg), w.maxMsg)])
+	w.out.End()
 }
 
 func (w *Writer) append(dst []byte, e *asyncwriter.Entry[entry]) []byte {
 	if e.Lost > 0 {
-		drop, seq := entry{at: e.Item.at, event: EventDrop}, e.Seq-1
+		at, seq := e.Item.frame.At, e.Seq-1
 		if e.Empty {
-			drop.at, seq = time.Now(), e.Seq
+			at, seq = time.Now(), e.Seq
 		}
-		dst = w.render.entry(dst, &drop, seq, drop.at.Sub(w.start), e.Lost)
+		drop := entry{frame: Frame{At: at}, other: &other{event: EventDrop}}
+		dst = w.render.entry(dst, &drop, seq, at.Sub(w.start), e.Lost)
 	}
 	if e.Empty {
 		return dst
 	}
 	w.render.redactor.Patterns = e.Item.secrets
-	return w.render.entry(dst, &e.Item, e.Seq, e.Item.at.Sub(w.start), 0)
+	return w.render.entry(dst, &e.Item, e.Seq, e.Item.frame.At.Sub(w.start), 0)
 }
 
 // Close writes what is queued, for at most timeout, and ends the Writer. An error says why the end
