@@ -1,6 +1,9 @@
 package redact
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCleanIsFalseWhereSomethingCouldBeFound(t *testing.T) {
 	for _, tt := range []struct {
@@ -20,6 +23,18 @@ func TestCleanIsFalseWhereSomethingCouldBeFound(t *testing.T) {
 		r := Redactor{Patterns: newPatterns([]string{"hunter22"})}
 		if got := r.clean([]byte(tt.text)); got != tt.want {
 			t.Errorf("%s: %t", tt.text, got)
+		}
+	}
+	for _, secret := range []string{"a1b2", "a1b2c", "a1b2c3", "a1b2c3d4"} { // at every place, also at the very end
+		r := Redactor{Patterns: newPatterns([]string{secret, "swordfish"})}
+		for before := range 9 {
+			for after := range 9 {
+				for _, s := range []string{secret, strings.ToUpper(secret), "token", "swordfish", "cookie"} {
+					if text := strings.Repeat("x", before) + s + strings.Repeat("y", after); r.clean([]byte(text)) {
+						t.Errorf("clean with the secret %s: %s", secret, text)
+					}
+				}
+			}
 		}
 	}
 	for _, secret := range []string{"abc", "1234"} { // whole strings and numbers

@@ -27,6 +27,8 @@ type Patterns struct {
 	heads   map[uint32][]string  // the words by their first wordBytes, the longest first
 	filter  [1 << 16 / 8]byte    // a bit for the hash of each key of heads
 	quick   [1 << 16 / 8]byte    // as filter, of the words and of those in sensitive keys, see clean
+	grams   [1 << 16 / 8]byte    // as quick, of each three bytes in a row that clean may find of a word
+	step    int                  // how far clean goes at a time
 	longest int                  // length of the longest word
 	short   map[string]bool      // secrets that are found as whole strings and numbers only
 	numbers map[float64]struct{} // values of the secrets that are numbers
@@ -46,6 +48,7 @@ func newPatterns(secrets []string) *Patterns {
 			p.addLines(s)
 		}
 	}
+	p.step = len("token") - gramBytes + 1 // the shortest of the sensitive words
 	slices.Sort(p.words)
 	p.words = slices.Compact(p.words)
 	for _, s := range slices.Backward(p.words) { // the longer of two words with one start comes later
@@ -53,7 +56,9 @@ func newPatterns(secrets []string) *Patterns {
 		p.heads[head] = append(p.heads[head], s)
 		h := hash(head)
 		p.filter[h/8] |= 1 << (h % 8)
-		p.longest = max(p.longest, len(s))
+		p.longest, p.step = max(p.longest, len(s)), min(p.step, len(s)-gramBytes+1)
+	}
+	for _, s := range p.words {
 		p.addQuick(s)
 	}
 	for _, word := range sensitive {
@@ -62,9 +67,24 @@ func newPatterns(secrets []string) *Patterns {
 	return p
 }
 
+// addQuick adds a word to quick and grams, which need to have step.
 func (p *Patterns) addQuick(word string) {
 	h := hash(binary.LittleEndian.Uint32([]byte(word)) | lower)
 	p.quick[h/8] |= 1 << (h % 8)
+	for i := range p.step {
+		var four [wordBytes]byte
+		copy(four[:gramBytes], word[i:])
+		h := hash(gram(four[:]))
+		p.grams[h/8] |= 1 << (h % 8)
+	}
+}
+
+// gramBytes is how many bytes clean looks at first.
+const gramBytes = 3
+
+// gram returns the first gramBytes of four bytes in lower case.
+func gram(four []byte) uint32 {
+	return (binary.LittleEndian.Uint32(four) | lower) & 0xffffff
 }
 
 // lower makes four letters lower case.
@@ -74,16 +94,34 @@ const lower = 0x20202020
 // a search, and false only for a few messages: those with escapes, with such a word, or with four
 // bytes that have the hash of one.
 func (p *Patterns) clean(b []byte) bool {
-	if len(p.short) > 0 || len(p.numbers) > 0 || bytes.IndexByte(b, '\\') >= 0 || bytes.IndexByte(b, '%') >= 0 || bytes.IndexByte(b, '&') >= 0 {
+	if len(p.short) > 0 || len(p.numbers) > 0 {
 		return false
 	}
-	for i := 0; i+wordBytes <= len(b); i++ {
-		h := hash(binary.LittleEndian.Uint32(b[i:]) | lower)
-		if p.quick[h/8]&(1<<(h%8)) != 0 {
+	if len(b) < wordBytes { // as IDs are
+		return true
+	}
+	if bytes.IndexByte(b, '\\') >= 0 || bytes.IndexByte(b, '%') >= 0 || bytes.IndexByte(b, '&') >= 0 {
+		return false
+	}
+	i := 0
+	for ; i+wordBytes <= len(b); i += p.step { // of every word, three bytes begin at a stop
+		h := hash(gram(b[i:]))
+		if p.grams[h/8]&(1<<(h%8)) != 0 && p.near(b, i) {
 			return false
 		}
 	}
-	return true
+	return i+gramBytes > len(b) || !p.near(b, i)
+}
+
+// near reports whether what may be a word begins at i or less than step before it.
+func (p *Patterns) near(b []byte, i int) bool {
+	for from := max(0, i-p.step+1); from <= min(i, len(b)-wordBytes); from++ {
+		h := hash(binary.LittleEndian.Uint32(b[from:]) | lower)
+		if p.quick[h/8]&(1<<(h%8)) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // None reports whether there is nothing to search for: all values are too short or too common.
