@@ -140,6 +140,13 @@ func (s Span) holds(at Span) bool { return s.Lo <= at.Lo && at.Hi <= s.Hi }
 
 // pathIn follows at through the members of an object.
 func (m *Message) pathIn(obj Span, path string, at Span) string {
+	if obj == m.Params && !m.odd {
+		for _, one := range m.params[:max(0, m.nparams)] {
+			if one.Value == at { // without a walk
+				return path + "." + string(m.Bytes(one.Key))
+			}
+		}
+	}
 	for obj != at {
 		var inner Span
 		for key, value := range Members(m.Frame, obj) {

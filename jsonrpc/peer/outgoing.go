@@ -17,6 +17,7 @@ type Outgoing struct {
 	stages       bool          // Pass keeps frames until the end of the read
 	edits        []jsonrpc.Edit
 	scratch      []byte
+	spliced      []byte // the result of Spliced
 }
 
 // Edit adds an edit to the next Pass.
@@ -49,6 +50,15 @@ func (out *Outgoing) Number(n uint64) []byte {
 // Preview returns frame as the next Pass would send it.
 func (out *Outgoing) Preview(frame []byte) []byte {
 	return jsonrpc.AppendSplice(make([]byte, 0, len(frame)+64), frame, out.edits...)
+}
+
+// Spliced is Preview with a result that is valid until the next Spliced.
+func (out *Outgoing) Spliced(frame []byte) []byte {
+	if len(frame) > scratchCap {
+		return out.Preview(frame)
+	}
+	out.spliced = jsonrpc.AppendSplice(out.spliced[:0], frame, out.edits...)
+	return out.spliced
 }
 
 // Forget drops the edits added since the last Pass.

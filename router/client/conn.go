@@ -179,8 +179,7 @@ func (s *Conn) answerUnsent(out *peer.Outgoing, frame []byte, err error) {
 // Pass writes an upstream's message to the client, with the edits of out.
 func (s *Conn) Pass(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
 	if s.Trace.On() {
-		note.Rewrote = tracing.Rewrote(out, m)
-		s.Trace.Sent(tracing.Client, s.Name(), out.Preview(m.Frame), *note)
+		s.Trace.Passed(tracing.Client, s.Name(), m, out, note)
 	}
 	return out.Pass(s.to(note.During), m)
 }

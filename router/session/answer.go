@@ -95,6 +95,7 @@ func (s *Session) answerFromCache(req *client.Request, at jsonrpc.Span, u *upstr
 func (s *Session) traceAnswer(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message) tracing.Note {
 	now := s.Clock.Now()
 	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.SentAt), Total: time.Duration(now - c.ArrivedAt)}
+	back.Judge(m)
 	there := back
 	there.Name, there.Total = c.ServerName(), 0
 	s.Trace.Response(tracing.Upstream, u.Name, m, there)

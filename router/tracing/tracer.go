@@ -57,6 +57,23 @@ type Note struct {
 	Leg     time.Duration // how long the upstream took
 	Total   time.Duration // how long the client waited
 	During  []byte        // ID of the client's open request that the frame belongs to; nil: none
+
+	answer  *jsonrpc.Message // that Judge has seen
+	outcome string           // of answer
+	code    int              // of answer
+}
+
+// Judge finds the outcome of a response once for all frames with copies of the note.
+func (n *Note) Judge(m *jsonrpc.Message) {
+	n.answer = m
+	n.outcome, n.code = Outcome(m)
+}
+
+func (n *Note) outcomeOf(m *jsonrpc.Message) (status string, code int) {
+	if n.answer == m {
+		return n.outcome, n.code
+	}
+	return Outcome(m)
 }
 
 // Request traces an incoming request. name is the span of the item's name, if it has one.
@@ -85,7 +102,7 @@ func (t *Tracer) Response(leg trace.Leg, peer string, m *jsonrpc.Message, note N
 	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Response, ID: token(m), Msg: m.Frame, Scanned: true}
 	note.fill(&f)
 	if f.Status == "" {
-		f.Status, f.Code = Outcome(m)
+		f.Status, f.Code = note.outcomeOf(m)
 	}
 	t.w.Frame(&f)
 }
@@ -107,6 +124,34 @@ func (t *Tracer) Sent(leg trace.Leg, peer string, frame []byte, note Note) {
 	}
 	if m.Kind == jsonrpc.Response {
 		f.Status, f.Code = Outcome(&m)
+	}
+	note.fill(&f)
+	if f.Method == "" {
+		f.Method = string(m.Text(m.Method))
+	}
+	t.w.Frame(&f)
+}
+
+// Passed traces a message that is passed on with the edits of out. It does not scan the new frame as
+// Sent does, unless the edits could change what Sent finds in it.
+func (t *Tracer) Passed(leg trace.Leg, peer string, m *jsonrpc.Message, out *peer.Outgoing, note *Note) {
+	if t == nil {
+		return
+	}
+	note.Rewrote = rewrote(out.Edits(), m)
+	frame := out.Spliced(m.Frame)
+	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.Out, Kind: kinds[m.Kind], ID: token(m), Msg: frame, Scanned: true}
+	for _, e := range out.Edits() {
+		switch {
+		case e.Span == m.ID && m.ID.Present():
+			f.ID = e.New
+		case m.Kind == jsonrpc.Response || e.Span.Lo < m.Params.Lo || e.Span.Hi > m.Params.Hi:
+			t.Sent(leg, peer, frame, *note)
+			return
+		}
+	}
+	if m.Kind == jsonrpc.Response {
+		f.Status, f.Code = note.outcomeOf(m)
 	}
 	note.fill(&f)
 	if f.Method == "" {
@@ -189,10 +234,19 @@ func Outcome(m *jsonrpc.Message) (status string, code int) {
 	return trace.StatusOK, 0
 }
 
-// Rewrote returns the paths in m that the edits of out change.
-func Rewrote(out *peer.Outgoing, m *jsonrpc.Message) []string {
-	var paths []string
-	for _, e := range out.Edits() {
+// onlyID is the result of rewrote for most responses.
+var onlyID = []string{"id"}
+
+// rewrote returns the paths in m that edits change. The result is not to be changed.
+func rewrote(edits []jsonrpc.Edit, m *jsonrpc.Message) []string {
+	if len(edits) == 1 && edits[0].Span == m.ID {
+		return onlyID
+	}
+	if len(edits) == 0 {
+		return nil
+	}
+	paths := make([]string, 0, len(edits))
+	for _, e := range edits {
 		path := "id"
 		if e.Span != m.ID {
 			path = m.Path(e.Span)

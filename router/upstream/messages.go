@@ -264,10 +264,7 @@ func (u *Upstream) ForwardNotification(m *jsonrpc.Message, out *peer.Outgoing) {
 
 // Send writes a message to the server, with the edits of out.
 func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
-	if u.env.Trace.On() {
-		note.Rewrote = tracing.Rewrote(out, m)
-		u.env.Trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
-	}
+	u.env.Trace.Passed(tracing.Upstream, u.Name, m, out, note)
 	return out.Pass(u.transport.out, m)
 }
 
