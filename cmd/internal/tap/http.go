@@ -40,7 +40,7 @@ func (c *command) http(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer rec.Close(flushTime)
-	handler, err := newProxy(target, rec.HTTP())
+	handler, err := newProxy(target, isLocalAddr(listener.Addr()), rec.HTTP())
 	if err != nil {
 		return err
 	}
@@ -72,9 +72,16 @@ func secretsOfURL(env []string, u *url.URL) []string {
 	return secretsOf(append(parameters, env...), []string{u.String()})
 }
 
+// isLocalAddr reports whether only programs of this machine reach a listener.
+func isLocalAddr(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
 // newProxy returns a handler that passes requests on to the origin of target, and responses back.
-// Only Host and the headers that are between two neighbours differ.
-func newProxy(target *url.URL, rec *record.HTTP) (http.Handler, error) {
+// Only Host and the headers that are between two neighbours differ. private says that only programs
+// of this machine reach it.
+func newProxy(target *url.URL, private bool, rec *record.HTTP) (http.Handler, error) {
 	transport, err := httpclient.NewTransport("")
 	if err != nil {
 		return nil, err
@@ -104,10 +111,10 @@ func newProxy(target *url.URL, rec *record.HTTP) (http.Handler, error) {
 			http.Error(w, "toolman tap: no response from "+httpclient.Shown(target)+": "+err.Error(), http.StatusBadGateway)
 		},
 	}
-	guarded := isLocal(target.Hostname())
+	local := isLocal(target.Hostname())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if why := foreign(r); guarded && why != "" {
-			http.Error(w, "toolman tap: "+why+" may not use a server of this machine", http.StatusForbidden)
+		if why := foreign(r, private || local, local); why != "" {
+			http.Error(w, "toolman tap: "+why+" may not use this tap", http.StatusForbidden)
 			return
 		}
 		e := rec.Begin(r)
@@ -128,16 +135,17 @@ func exchangeOf(r *http.Request) *record.Exchange {
 	return r.Context().Value(exchangeKey{}).(*record.Exchange)
 }
 
-// foreign says what speaks against a request to a server of this machine: a page of another site
-// whose name was made to point here (DNS rebinding) has that name as its host, and its own origin.
-// The server itself does not see them, because Host is replaced.
-func foreign(r *http.Request) string {
+// foreign says what speaks against a request: a page of another site whose name was made to point
+// here (DNS rebinding) has that name as its host. The server, which may refuse such names, does not
+// see it, because Host is replaced. A server of this machine has no pages of other sites as clients,
+// either.
+func foreign(r *http.Request, byHost, byOrigin bool) string {
 	host := (&url.URL{Host: r.Host}).Hostname()
-	if _, err := netip.ParseAddr(host); err != nil && !isLocal(host) {
+	if _, err := netip.ParseAddr(host); byHost && err != nil && !isLocal(host) {
 		return "the host " + host
 	}
 	for _, origin := range r.Header.Values("Origin") {
-		if u, err := url.Parse(origin); err != nil || !isLocal(u.Hostname()) && u.Host != r.Host {
+		if u, err := url.Parse(origin); byOrigin && (err != nil || !isLocal(u.Hostname()) && u.Host != r.Host) {
 			return "pages of " + origin
 		}
 	}

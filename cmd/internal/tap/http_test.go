@@ -39,7 +39,7 @@ func tapServer(t *testing.T, h http.HandlerFunc) *tappedServer {
 		t.Fatal(err)
 	}
 	s.rec = record.New(trace.NewWriter(&s.out, trace.Options{}), "srv")
-	handler, err := newProxy(target, s.rec.HTTP())
+	handler, err := newProxy(target, true, s.rec.HTTP())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,6 +301,39 @@ func TestATapOfALocalServerRefusesPages(t *testing.T) {
 		resp.Body.Close()
 		if resp.StatusCode != tt.code {
 			t.Errorf("host %q, origin %q: %s", tt.host, tt.origin, resp.Status)
+		}
+	}
+}
+
+// A server elsewhere may have pages as clients. But a name that leads to a tap on loopback is that of
+// a page that wants to reach what only this machine does.
+func TestATapOfAnotherServerRefusesForeignNames(t *testing.T) {
+	target, err := url.Parse("http://intranet.invalid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := record.New(trace.NewWriter(io.Discard, trace.Options{}), "srv")
+	defer rec.Close(time.Minute)
+	for _, tt := range []struct {
+		host    string
+		private bool
+		code    int
+	}{
+		{"127.0.0.1:8931", true, 502}, {"localhost:8931", true, 502}, {"evil.example:8931", true, 403}, {"tap.example:8931", false, 502},
+	} {
+		handler, err := newProxy(target, tt.private, rec.HTTP())
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", nil)
+		req.Host = tt.host
+		req.Header.Set("Origin", "https://app.example")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // nothing is looked up
+		resp := httptest.NewRecorder()
+		handler.ServeHTTP(resp, req.WithContext(ctx))
+		if resp.Code != tt.code {
+			t.Errorf("host %s, private %t: %d", tt.host, tt.private, resp.Code)
 		}
 	}
 }
