@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"toolman/cmd/internal/cli"
 )
@@ -52,22 +53,27 @@ func textual(differ func(a, b string) bool) func(path, any, any) bool {
 	}
 }
 
-// builtIn returns the rules that apply without --strict.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// builtIn returns the rules that apply without --strict. Their expressions are compiled when they are
+// needed, which help texts do not.
 func builtIn() []rule {
-	date := regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?`)
-	uuid := regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
-	timeKey := regexp.MustCompile(`(?:^|_)(?i:time|timestamp|date|datetime|now|mtime|ctime|atime|birthtime)$|[a-z](?:Time|Timestamp|Date|At|Modified)$|_at$|^(?:created|modified|updated|accessed|lastModified)$`)
-	tookKey := regexp.MustCompile(`(?i)duration|elapsed|latency|uptime|^took`)
-	without := func(re *regexp.Regexp) func(a, b string) bool {
+	date := expression(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?`)
+	uuid := expression(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+	timeKey := expression(`(?:^|_)(?i:time|timestamp|date|datetime|now|mtime|ctime|atime|birthtime)$|[a-z](?:Time|Timestamp|Date|At|Modified)$|_at$|^(?:created|modified|updated|accessed|lastModified)$`)
+	tookKey := expression(`(?i)duration|elapsed|latency|uptime|^took`)
+	without := func(re func() *regexp.Regexp) func(a, b string) bool {
 		return func(a, b string) bool {
-			return re.MatchString(a) && re.ReplaceAllString(a, "") == re.ReplaceAllString(b, "")
+			return re().MatchString(a) && re().ReplaceAllString(a, "") == re().ReplaceAllString(b, "")
 		}
 	}
 	inText := textual(without(date))
 	isTime := func(v any) bool {
 		switch v := v.(type) {
 		case string:
-			return date.MatchString(v)
+			return date().MatchString(v)
 		case json.Number: // seconds or milliseconds since 1970, from 2001 on
 			n, err := v.Float64()
 			return err == nil && n >= 1e9
@@ -89,12 +95,12 @@ func builtIn() []rule {
 				at.ends("io.modelcontextprotocol/serverInfo", "version") || at.ends("io.modelcontextprotocol/clientInfo", "version")
 		}},
 		{"times", "dates with a time of day in text; times under keys such as time, timestamp, createdAt, updated_at", func(at path, a, b any) bool {
-			return inText(at, a, b) || timeKey.MatchString(at.key()) && isTime(a) && isTime(b)
+			return inText(at, a, b) || timeKey().MatchString(at.key()) && isTime(a) && isTime(b)
 		}},
 		{"durations", "numbers under keys such as duration, durationMs, elapsed, latency", func(at path, a, b any) bool {
 			_, number := a.(json.Number)
 			_, both := b.(json.Number)
-			return number && both && tookKey.MatchString(at.key())
+			return number && both && tookKey().MatchString(at.key())
 		}},
 		{"redacted", "texts of which one has [redacted] where the other has something", textual(redacted)},
 		{"uuids", "UUIDs in text", textual(without(uuid))},
