@@ -77,7 +77,7 @@ func New() *cobra.Command {
 	cmd.Flags().StringVar(&c.listen, "listen", "127.0.0.1:0", "with --http: the `address` for clients; 0 is a free port")
 	cmd.Flags().StringVar(&c.trace, "trace", "", "append every message to `file` as JSON lines (also TOOLMAN_TRACE; default: auto, a file that toolman trace list lists)")
 	cmd.Flags().BoolVar(&c.debug, "debug", false, "let the page of toolman trace open stop and change messages")
-	cmd.Flags().IntVar(&c.traceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
+	cmd.Flags().IntVar(&c.traceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps, at most 4 MiB")
 	return cmd
 }
 

@@ -35,7 +35,7 @@ Filters choose what is printed; all of them must match:
   call:c41 id:7                      one call, with --frames all its frames; a JSON-RPC ID
   kind:WORD leg:WORD dir:WORD        request, response, notification, invalid, event, call;
                                      client, upstream; in, out (of toolman)
-  is:WORD                            refused, redacted, truncated, rewritten, late, held, fault
+  is:WORD                            refused, redacted, truncated, rewritten, late, held, edited, fault
   WORD or text:WORD                  in the messages
   !FILTER                            what does not match
 

@@ -41,6 +41,7 @@ const (
 	upstream
 	held
 	fault
+	edited
 	redacted
 	truncated
 	rewritten
@@ -59,8 +60,8 @@ func wordsOf(key string) ([]string, []Traits) {
 	case "leg":
 		return []string{"client", "upstream"}, []Traits{client, upstream}
 	}
-	return []string{"held", "fault", "redacted", "truncated", "rewritten", "refused", "late"},
-		[]Traits{held, fault, redacted, truncated, rewritten, refused, late}
+	return []string{"held", "fault", "edited", "redacted", "truncated", "rewritten", "refused", "late"},
+		[]Traits{held, fault, edited, redacted, truncated, rewritten, refused, late}
 }
 
 // TraitsOf returns the traits of a frame or event.
@@ -84,10 +85,12 @@ func TraitsOf(r *trace.Record) Traits {
 
 // HeldOf returns the traits that an event of a debugger gives to its message.
 func HeldOf(r *trace.Record) Traits {
-	switch r.Event {
-	case trace.EventHeld, trace.EventReleased:
+	switch {
+	case r.Event == trace.EventReleased && r.Done == trace.DoneEdited:
+		return held | edited
+	case r.Event == trace.EventHeld, r.Event == trace.EventReleased:
 		return held
-	case trace.EventFault:
+	case r.Event == trace.EventFault:
 		return held | fault
 	}
 	return 0

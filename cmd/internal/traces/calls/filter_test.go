@@ -20,7 +20,7 @@ const traits = `{"v":1,"seq":0,"t":"session","us":0,"run":"k3f9q"}
 
 func TestCallsHaveTheTraitsOfTheirFrames(t *testing.T) {
 	for filter, want := range map[string]string{
-		"is:held": "c1", "is:fault": "", "is:rewritten": "c1", "is:redacted": "c2", "is:refused": "c2",
+		"is:held": "c1", "is:fault": "", "is:edited": "c1", "is:rewritten": "c1", "is:redacted": "c2", "is:refused": "c2",
 		"leg:upstream": "c1", "leg:client": "c2 c1", "kind:response": "c2", "kind:call": "c2 c1", "kind:event": "", "dir:out": "c2 c1",
 		"id:77": "c1", "id:1": "c1", "run:k3": "c2 c1", "run:other": "", "size:>1KB": "c2", "event:held": "",
 	} {

@@ -84,6 +84,7 @@ test("a debugger's events belong to the message that follows", () => {
   const trace = load([JSON.stringify(event), JSON.stringify({ ...event, event: "released", done: "edited", msg: { a: 1 } }),
     frame(2, "client", "in", "request", "tools/call", 1, "c1", { a: 2 }), frame(3, "client", "in", "request", "tools/call", 2, "c2", {})].join("\n"));
   assert.deepEqual(shown(trace, "is:held kind:call"), ["c1"]);
+  assert.deepEqual(shown(trace, "is:edited"), ["released", "c1"]);
   assert.deepEqual(rowsOf(trace, trace.calls[0]).map((r) => r.why), ["debugger", "debugger", ""]);
 });
 

@@ -36,7 +36,7 @@ const choices: Record<string, readonly string[]> = {
   kind: ["call", "request", "response", "notification", "invalid", "event", "session"],
   dir: ["in", "out"],
   leg: ["client", "upstream"],
-  is: ["held", "fault", "redacted", "truncated", "rewritten", "refused", "late"],
+  is: ["held", "fault", "edited", "redacted", "truncated", "rewritten", "refused", "late"],
 };
 
 const compare: Record<string, (a: number, b: number) => boolean> = {

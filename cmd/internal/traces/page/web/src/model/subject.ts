@@ -5,7 +5,7 @@ import { byToolman, failed, failedRow, TOOLMAN, type Call } from "./calls.ts";
 import type { Subject } from "./filter.ts";
 import type { TextHits } from "./texts.ts";
 import { CLIENT, EVENT, FRAME, IN, INVALID, NOTIFICATION, OUT, REDACTED, REQUEST, RESPONSE, REWRITTEN, SESSION, TRUNCATED, UPSTREAM, type Table } from "./table.ts";
-import { FAULT, HELD } from "./trace.ts";
+import { EDITED, FAULT, heldOf } from "./trace.ts";
 
 function kinds(flags: number): string[] {
   const out: string[] = [];
@@ -25,6 +25,7 @@ function traits(flags: number, held: number, verdict: string, late: boolean): st
   const out: string[] = [];
   if (held) out.push("held");
   if (held & FAULT) out.push("fault");
+  if (held & EDITED) out.push("edited");
   if (flags & REDACTED) out.push("redacted");
   if (flags & TRUNCATED) out.push("truncated");
   if (flags & REWRITTEN) out.push("rewritten");
@@ -110,8 +111,6 @@ export class CallSubject implements Subject {
   }
 }
 
-const heldEvents: Record<string, number> = { held: HELD, released: HELD, fault: HELD | FAULT };
-
 export class RowSubject implements Subject {
   #row = 0;
   readonly #table: Table;
@@ -156,7 +155,7 @@ export class RowSubject implements Subject {
     return both(this.#flags, CLIENT, "client", UPSTREAM, "upstream");
   }
   get traits(): string[] {
-    return traits(this.#flags, heldEvents[this.#table.text(this.#row, "event")] ?? 0, this.#table.text(this.#row, "verdict"), this.status === "late");
+    return traits(this.#flags, heldOf(this.#table, this.#row), this.#table.text(this.#row, "verdict"), this.status === "late");
   }
   get run(): string {
     return this.#table.run(this.#row)?.name ?? "";

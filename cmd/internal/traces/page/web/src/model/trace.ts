@@ -7,7 +7,7 @@ import { CLIENT, EVENT, FRAME, IN, NOTIFICATION, RESPONSE, SESSION, Table } from
 export type State = "file" | "loading" | "live" | "retry" | "ended";
 
 /** What a breakpoint or fault did to a message, as bits of Call.held. */
-export const HELD = 1, FAULT = 2;
+export const HELD = 1, FAULT = 2, EDITED = 4;
 
 export class Trace {
   readonly id: string;
@@ -61,8 +61,8 @@ export class Trace {
   /** Notes the events of a debugger: the frame of their message follows. */
   #event(row: number): void {
     const t = this.table;
-    const bit = heldBits[t.text(row, "event")];
-    if (bit === undefined || t.col.id[row] === 0) return;
+    const bit = heldOf(t, row);
+    if (bit === 0 || t.col.id[row] === 0) return;
     if (this.#held.size > MAX_HELD) this.#held.clear();
     const key = messageKey(t, row);
     this.#held.set(key, (this.#held.get(key) ?? 0) | bit);
@@ -85,6 +85,12 @@ export function messageKey(t: Table, row: number): string {
 }
 
 const heldBits = dictionary<number>({ held: HELD, released: HELD, fault: HELD | FAULT });
+
+/** Returns what a debugger's event says of its message; 0 for other rows. */
+export function heldOf(t: Table, row: number): number {
+  const bits = t.is(row, EVENT) ? heldBits[t.text(row, "event")] ?? 0 : 0;
+  return bits === HELD && t.field(row, "done") === "edited" ? HELD | EDITED : bits;
+}
 
 /** Reports whether a row stands by itself in the table of calls. */
 export function isSingle(t: Table, row: number): boolean {

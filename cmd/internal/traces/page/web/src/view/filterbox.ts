@@ -95,7 +95,7 @@ export function filterHelp(): HTMLElement {
     ["call:c41  id:7  run:k3f9q", "one call, one JSON-RPC ID, one run"],
     ["kind:  leg:  dir:", "call, request, response, notification, invalid, event; client, upstream; in, out"],
     ["event:stderr", "the name of an event"],
-    ["is:refused", "held, fault, redacted, truncated, rewritten, refused, late"],
+    ["is:refused", "held, fault, edited, redacted, truncated, rewritten, refused, late"],
     ["WORD  \"two words\"  text:WORD", "in the messages"],
     ["!FILTER", "what does not match"],
   ];
