@@ -76,6 +76,7 @@ func TestFindings(t *testing.T) {
 		{"lost lines", good + `{"seq":12,"t":"event","event":"drop","count":5}`, nil, 16, "lines were lost (5 times)"},
 		{"after lost lines nothing is certain", session + `{"seq":1,"t":"event","event":"drop","count":5}` + "\n" + ok, nil, 16, "dropped"},
 		{"the most severe wins", session + hello + call + `{"seq":11,"t":"event","event":"junk","peer":"fs","text":"x"}`, nil, 11, "stray"},
+		{"another file", "<!doctype html>\nno trace\n", nil, 1, ""},
 		{"filters", session + hello + call, []string{"tool:other"}, 0, "nothing"},
 		{"a budget that is kept", good, []string{"--max", "p95:fs_*<=6ms", "--max", "count<2", "--max", "bytes:fs_read<1KB", "--max", "own<=1ms", "--max", "errors<=0"}, 0, "nothing"},
 		{"a budget of a time", good, []string{"--max", "p95:fs_*<6ms"}, 15, "budget     fs_read: p95 is 6ms, --max p95:fs_*<6ms"},

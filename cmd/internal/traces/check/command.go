@@ -104,6 +104,9 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err := k.check(in); err != nil {
 		return cli.Failed(fmt.Errorf("checking %s: %w", path, err), "check the file and the schemas")
 	}
+	if k.run == 0 && k.bad > 0 {
+		return files.NotTrace(path)
+	}
 	result := k.result(path)
 	k.remarks(cmd.ErrOrStderr(), result)
 	if f.junit != "" {

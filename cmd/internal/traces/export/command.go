@@ -126,6 +126,9 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return cli.Failed(fmt.Errorf("reading %s: %w", path, err), "check the file")
 	}
+	if len(t.Runs) == 0 && t.Bad > 0 {
+		return files.NotTrace(path)
+	}
 	if t.Bad > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "toolman: %s no trace record and left out\n", cli.CountIs(t.Bad, "line"))
 	}

@@ -79,6 +79,13 @@ func TestOutput(t *testing.T) {
 	if got, err := os.ReadFile(out); err != nil || !strings.HasPrefix(string(got), "run,call,") {
 		t.Errorf("%v %s", err, got)
 	}
+	other := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(other, []byte("<!doctype html>\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, code := run(t, other, "--format", "csv"); code != cli.ExitFailed || !strings.Contains(said, other+" is not a trace") {
+		t.Errorf("exit %d: %s", code, said)
+	}
 	for _, tt := range []struct {
 		args []string
 		want string

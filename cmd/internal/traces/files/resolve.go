@@ -17,6 +17,11 @@ import (
 // Stdin is the path of standard input.
 const Stdin = "-"
 
+// NotTrace returns the error for a file that has lines, but none of a trace.
+func NotTrace(path string) error {
+	return cli.Failed(fmt.Errorf("%s is not a trace: no line is a record", path), "name a file that toolman --trace has written")
+}
+
 // Resolve returns the path of the trace that an argument of a command means: a path, "-" for
 // standard input, or the run or the file name of a trace in Dir, of which a start is enough if no
 // other has it. With last it returns the newest trace in Dir, and ignores arg. An error for a trace

@@ -10,7 +10,6 @@ import (
 	"os"
 	"syscall"
 
-	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traces/calls"
 	"toolman/cmd/internal/traces/files"
 	"toolman/jsonrpc/trace"
@@ -123,7 +122,7 @@ func (v *viewer) end() error {
 		fmt.Fprintf(v.stderr, "toolman: %s holds no records\n", v.opts.File)
 	}
 	if v.records == 0 && v.bad > 0 {
-		return cli.Failed(fmt.Errorf("%s is not a trace: no line is a record", v.opts.File), "name a file that toolman --trace has written")
+		return files.NotTrace(v.opts.File)
 	}
 	if v.bad > 1 {
 		fmt.Fprintf(v.stderr, "toolman: %s: %d lines in all are no trace records and were skipped\n", v.opts.File, v.bad)
