@@ -68,6 +68,13 @@ func export(ctx context.Context, paths []string, out string, stdin io.Reader, st
 	if out == "-" {
 		return writePage(ctx, stdout, paths, stdin)
 	}
+	if there, err := os.Stat(out); err == nil {
+		for _, path := range paths {
+			if in, err := os.Stat(path); err == nil && os.SameFile(in, there) {
+				return cli.Usage(fmt.Errorf("%s is the trace itself", out), "give another file for -o")
+			}
+		}
+	}
 	f, err := os.CreateTemp(filepath.Dir(out), ".toolman-*.html") // mode 0600, as that of a trace
 	if err != nil {
 		return cli.Failed(err, "name a file in a directory that exists")

@@ -126,3 +126,14 @@ func TestHTMLNeedsLittleMemory(t *testing.T) {
 		t.Errorf("writing %d bytes allocated %d", len(text), n)
 	}
 }
+
+func TestHTMLDoesNotReplaceItsTrace(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "t.jsonl")
+	if err := os.WriteFile(trace, []byte(line(1)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := export(t.Context(), []string{trace}, trace, nil, nil)
+	if text, _ := os.ReadFile(trace); err == nil || string(text) != line(1)+"\n" {
+		t.Errorf("%v; the trace has %d bytes", err, len(text))
+	}
+}
