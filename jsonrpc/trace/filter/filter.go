@@ -155,17 +155,25 @@ func anyLike(names []string, pattern string) bool {
 }
 
 func like(name, pattern string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
+	if !strings.Contains(pattern, "*") {
 		return strings.Contains(name, pattern)
 	}
-	name, ok := strings.CutPrefix(name, parts[0])
+	return Matches(name, pattern)
+}
+
+// Matches reports whether a pattern, in which * stands for any text, matches the whole text.
+func Matches(text, pattern string) bool {
+	parts := strings.Split(pattern, "*")
 	last := len(parts) - 1
-	for _, part := range parts[1:last] {
-		_, rest, found := strings.Cut(name, part)
-		name, ok = rest, ok && found
+	if last == 0 {
+		return text == pattern
 	}
-	return ok && strings.HasSuffix(name, parts[last])
+	text, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1:last] {
+		_, rest, found := strings.Cut(text, part)
+		text, ok = rest, ok && found
+	}
+	return ok && strings.HasSuffix(text, parts[last])
 }
 
 // Match reports whether s meets all conditions.

@@ -11,6 +11,7 @@ import (
 
 	"toolman/cmd/internal/traces/calls"
 	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/filter"
 )
 
 // A budget is a bound of --max: "p95:fs_*<200ms".
@@ -115,7 +116,7 @@ func (t tally) add(c *calls.Call) {
 func (b *budget) check(t tally, f *findings) {
 	var names []string
 	for name := range t {
-		if matches(name, b.tools) {
+		if filter.Matches(name, b.tools) {
 			names = append(names, name)
 		}
 	}
@@ -154,19 +155,4 @@ func (b *budget) shown(n float64) string {
 		return (time.Duration(n) * time.Microsecond).String()
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64)
-}
-
-// matches reports whether a text matches a pattern, in which * is any characters.
-func matches(text, pattern string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 {
-		return text == pattern
-	}
-	text, ok := strings.CutPrefix(text, parts[0])
-	for _, part := range parts[1:last] {
-		_, rest, found := strings.Cut(text, part)
-		text, ok = rest, ok && found
-	}
-	return ok && strings.HasSuffix(text, parts[last])
 }

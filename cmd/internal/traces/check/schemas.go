@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"toolman/cmd/internal/traces/files"
 	"toolman/mcpwire/schema"
 )
 
@@ -97,14 +98,8 @@ func (f *fetcher) one(ctx context.Context, dir, revision string) error {
 	if _, err := schema.New(revision, text, schema.Compile); err != nil {
 		return err
 	}
-	out, err := os.CreateTemp(dir, ".toolman-*")
-	if err != nil {
+	return files.Replace(filepath.Join(dir, revision+".json"), func(out io.Writer) error {
+		_, err := out.Write(text)
 		return err
-	}
-	defer os.Remove(out.Name())
-	_, err = out.Write(text)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), filepath.Join(dir, revision+".json"))
+	})
 }

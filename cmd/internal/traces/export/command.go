@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -146,22 +144,11 @@ func (f *flags) write(stdout io.Writer, in string, text []byte) error {
 		out.Write(text)
 		return out.Flush()
 	}
-	if one, err := os.Stat(in); err == nil {
-		if other, err := os.Stat(f.out); err == nil && os.SameFile(one, other) {
-			return cli.Usage(fmt.Errorf("%s is the trace itself", f.out), "give another file for -o")
-		}
+	if files.IsSame(in, f.out) {
+		return cli.Usage(fmt.Errorf("%s is the trace itself", f.out), "give another file for -o")
 	}
-	out, err := os.CreateTemp(filepath.Dir(f.out), ".toolman-*") // with the mode 0600
-	if err != nil {
-		return cli.Failed(err, "give another file for -o")
-	}
-	defer os.Remove(out.Name())
-	_, err = out.Write(text)
-	if err = errors.Join(err, out.Close()); err == nil {
-		err = os.Rename(out.Name(), f.out)
-	}
-	if err != nil {
-		return cli.Failed(err, "give another file for -o")
-	}
-	return nil
+	return files.Replace(f.out, func(out io.Writer) error {
+		_, err := out.Write(text)
+		return err
+	})
 }

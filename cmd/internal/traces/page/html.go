@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,28 +67,12 @@ func export(ctx context.Context, paths []string, out string, stdin io.Reader, st
 	if out == "-" {
 		return writePage(ctx, stdout, paths, stdin)
 	}
-	if there, err := os.Stat(out); err == nil {
-		for _, path := range paths {
-			if in, err := os.Stat(path); err == nil && os.SameFile(in, there) {
-				return cli.Usage(fmt.Errorf("%s is the trace itself", out), "give another file for -o")
-			}
+	for _, path := range paths {
+		if files.IsSame(path, out) {
+			return cli.Usage(fmt.Errorf("%s is the trace itself", out), "give another file for -o")
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(out), ".toolman-*.html") // mode 0600, as that of a trace
-	if err != nil {
-		return cli.Failed(err, "name a file in a directory that exists")
-	}
-	err = writePage(ctx, f, paths, stdin)
-	if failed := f.Close(); err == nil {
-		err = failed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), out)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return files.Replace(out, func(to io.Writer) error { return writePage(ctx, to, paths, stdin) })
 }
 
 // dataFor is the start of the element that has a trace; see writeTrace.

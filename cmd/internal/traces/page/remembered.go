@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +14,8 @@ import (
 // maxRemembered is how many addresses are remembered.
 const maxRemembered = 16
 
-// An address is where traces were shown last. Who shows them again does it there, so that a page
-// that is still open connects to it, and continues.
+// An address is where traces were shown last. They are shown there again, so that a page that
+// is still open connects to it and continues.
 type address struct {
 	Files []string `json:"files"` // their absolute paths
 	Port  int      `json:"port"`
@@ -55,19 +56,8 @@ func (a addresses) remember(used address) error {
 	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
 		return err
 	}
-	next, err := os.CreateTemp(filepath.Dir(a.path), "viewer-*.tmp") // mode 0600
-	if err != nil {
+	return files.Replace(a.path, func(out io.Writer) error {
+		_, err := out.Write(cli.JSON(all[:min(len(all), maxRemembered)]))
 		return err
-	}
-	_, err = next.Write(cli.JSON(all[:min(len(all), maxRemembered)]))
-	if failed := next.Close(); err == nil {
-		err = failed
-	}
-	if err == nil {
-		err = os.Rename(next.Name(), a.path)
-	}
-	if err != nil {
-		os.Remove(next.Name())
-	}
-	return err
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traces/files"
+	"toolman/jsonrpc/trace/filter"
 	"toolman/jsonrpc/trace/redact"
 )
 
@@ -87,7 +88,7 @@ func (f *flags) run(cmd *cobra.Command, name string) error {
 		if t.Examine(); t.Live {
 			return cli.Failed(fmt.Errorf("%s is still being written", in), "end that session first, or give -o OUT")
 		}
-	} else if same(in, f.out) {
+	} else if files.IsSame(in, f.out) {
 		return cli.Usage(fmt.Errorf("%s is the trace itself", f.out), "--in-place replaces it")
 	}
 	r, err := f.remover(cmd.InOrStdin(), in)
@@ -110,16 +111,6 @@ func (f *flags) run(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-// same reports whether two paths are one file.
-func same(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
-}
-
 // remover reads the flags that say what is removed.
 func (f *flags) remover(stdin io.Reader, in string) (*remover, error) {
 	if len(f.keys)+len(f.paths)+len(f.values)+len(f.valueFiles) == 0 {
@@ -132,7 +123,7 @@ func (f *flags) remover(stdin io.Reader, in string) (*remover, error) {
 		}
 		pattern := strings.ToLower(text)
 		none := redact.NewSecrets().Patterns()
-		r.keys = append(r.keys, &key{text: text, redactor: redact.Redactor{Patterns: none, Keys: func(key string) bool { return matches(strings.ToLower(key), pattern) }}})
+		r.keys = append(r.keys, &key{text: text, redactor: redact.Redactor{Patterns: none, Keys: func(key string) bool { return filter.Matches(strings.ToLower(key), pattern) }}})
 	}
 	for _, text := range f.paths {
 		p, err := parsePath(text)

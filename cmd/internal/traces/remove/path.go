@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace/filter"
 	"toolman/jsonrpc/trace/redact"
 )
 
@@ -93,22 +94,7 @@ func bracket(text string) (step, string, error) {
 
 // of reports whether the path is about messages of a method.
 func (p *path) of(method string) bool {
-	return p.method == "" || matches(method, p.method)
-}
-
-// matches reports whether a text matches a pattern, in which * is any characters.
-func matches(text, pattern string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 {
-		return text == pattern
-	}
-	text, ok := strings.CutPrefix(text, parts[0])
-	for _, part := range parts[1:last] {
-		_, rest, found := strings.Cut(text, part)
-		text, ok = rest, ok && found
-	}
-	return ok && strings.HasSuffix(text, parts[last])
+	return p.method == "" || filter.Matches(method, p.method)
 }
 
 // remove returns a message without the values at the path, and where they were.

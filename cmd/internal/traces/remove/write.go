@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traces/files"
@@ -22,23 +20,11 @@ func (r *remover) write(in io.Reader, name string, stdout io.Writer) (s sum, err
 	if name == files.Stdin {
 		return r.copy(in, stdout)
 	}
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target
-	}
-	out, err := os.CreateTemp(filepath.Dir(name), ".toolman-*") // with the mode 0600
-	if err != nil {
-		return s, err
-	}
-	defer os.Remove(out.Name())
-	s, err = r.copy(in, out)
-	if err == nil {
-		err = out.Sync()
-	}
-	err = errors.Join(err, out.Close())
-	if err != nil {
-		return s, err
-	}
-	return s, os.Rename(out.Name(), name)
+	err = files.Replace(name, func(out io.Writer) error {
+		s, err = r.copy(in, out)
+		return err
+	})
+	return s, err
 }
 
 // copy copies the lines of a trace without what is to be removed. It leaves out lines that are no
