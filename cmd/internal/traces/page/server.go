@@ -132,12 +132,11 @@ func (s *server) servePage(w http.ResponseWriter, r *http.Request) {
 
 // A run is what the page is told of a file.
 type run struct {
-	ID    string `json:"id"`
-	File  string `json:"file"`
-	Name  string `json:"name"`
-	Live  bool   `json:"live"`
-	Debug bool   `json:"debug"`
-	Size  int64  `json:"size"`
+	ID   string `json:"id"`
+	File string `json:"file"`
+	Name string `json:"name"`
+	Live bool   `json:"live"`
+	Size int64  `json:"size"`
 }
 
 func (s *server) serveRuns(w http.ResponseWriter, r *http.Request) {

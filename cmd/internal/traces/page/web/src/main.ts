@@ -107,7 +107,6 @@ async function startLive(): Promise<void> {
         if (known.has(file.id)) continue;
         known.add(file.id);
         const trace = new Trace(file.id, file.name || file.file);
-        trace.debug = file.debug;
         addTrace(trace);
         new Follower(trace, changed);
       }

@@ -13,7 +13,6 @@ export class Trace {
   readonly id: string;
   name: string;
   state: State = "loading";
-  debug = false;
   table = new Table();
   dirty = new Set<number>(); // calls that changed
   #assembler: Assembler;

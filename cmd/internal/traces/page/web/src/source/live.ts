@@ -8,7 +8,6 @@ export interface RunFile {
   readonly file: string;
   readonly name: string;
   readonly live: boolean;
-  readonly debug: boolean;
   readonly size: number;
 }
 
