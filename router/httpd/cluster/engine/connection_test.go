@@ -21,6 +21,7 @@ import (
 
 	client "github.com/valkey-io/valkey-go"
 
+	"toolman/fixtures/process"
 	"toolman/fixtures/valkey"
 )
 
@@ -273,7 +274,7 @@ func TestQuotedCommand(t *testing.T) {
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	ca, cert, key := certificates(t, dir)
-	port := valkey.FreePort(t)
+	port := process.FreePort(t)
 	valkey.Start(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", ca, "--tls-auth-clients", "no")
 	url := "rediss://127.0.0.1:" + port
 	a := joined(t, url, "aaaaaaaa", func(o *Options) { o.CA = ca })
