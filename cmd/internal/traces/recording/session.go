@@ -172,7 +172,7 @@ func read(in io.Reader, file, run string) (*Session, error) {
 	}
 	switch {
 	case n == 0 && bad > 0:
-		return nil, cli.Failed(fmt.Errorf("%s is not a trace: no line is a record", file), "name a file that toolman --trace has written")
+		return nil, files.NotTrace(file)
 	case n == 0:
 		return nil, cli.Failed(fmt.Errorf("%s is empty", file), "record a session with toolman --trace FILE")
 	case found == nil:
