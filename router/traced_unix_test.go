@@ -16,9 +16,9 @@ import (
 	"toolman/jsonrpc/trace/redact"
 )
 
-// BenchmarkTraced is what a call costs without and with a trace: the time of its caller, and the CPU
-// time of the whole process, which includes that of the goroutine that writes the trace. A call has
-// four frames in the trace.
+// BenchmarkTraced is what a call costs without and with a trace: the time of its caller, and the
+// CPU time of the whole process, which includes that of the goroutine that writes the trace. A call
+// has four frames in the trace.
 func BenchmarkTraced(bench *testing.B) {
 	const window = 256
 	text := strings.Repeat("x", 100)

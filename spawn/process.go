@@ -150,8 +150,8 @@ func (p *Process) KillGroup() {
 	p.release.Do(func() { close(p.released) })
 }
 
-// Signal sends a signal to the leader, unless it has exited, or to its whole group. On Windows it does
-// nothing.
+// Signal sends a signal to the leader, unless it has exited, or to its whole group. On Windows it
+// does nothing.
 func (p *Process) Signal(s syscall.Signal, group bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

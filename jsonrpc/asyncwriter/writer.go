@@ -123,7 +123,8 @@ func (w *Writer[T]) End() {
 	w.mu.Unlock()
 }
 
-// addLocked adds an entry, which reports what was lost before it. Entries are zero before their use.
+// addLocked adds an entry, which reports what was lost before it. Entries are zero before their
+// use.
 func (w *Writer[T]) addLocked() *Entry[T] {
 	b, n := w.filling, len(w.filling.entries)
 	b.entries = slices.Grow(b.entries, 1)[:n+1]

@@ -21,33 +21,33 @@
 // not UTF-8, "raw" holds the exact bytes in base64. "bytes" is always the length of the whole
 // frame.
 //
-// "tap" is the name of the server if the trace is of a tap. Such a trace has one leg: all frames are
-// between the client and the server, "in" those of the client, "out" those of the server. The times
-// of calls are in "total_us". The event "exit" says how the server has ended, "http" what is not in
-// messages over HTTP.
+// "tap" is the name of the server if the trace is of a tap. Such a trace has one leg: all frames
+// are between the client and the server, "in" those of the client, "out" those of the server. The
+// times of calls are in "total_us". The event "exit" says how the server has ended, "http" what is
+// not in messages over HTTP.
 //
 // With --debug, "debug" of the session line is the path of the socket, and there are events of
 // messages that the user or a rule has chosen. "held" says that the message with the number "hold"
-// waits, and "released" that it waits no longer, after "held_us". "fault" says what a rule has done.
-// "done" is passed, edited, answered, dropped, delayed, cancelled or disconnected. "leg", "peer" and
-// "id" are those of the message, whose frame follows when it goes on. "msg" is the message as it came
-// if another goes on in its place. A message that toolman answers or drops is a frame, too, which
-// ends there.
+// waits, and "released" that it waits no longer, after "held_us". "fault" says what a rule has
+// done. "done" is passed, edited, answered, dropped, delayed, cancelled or disconnected. "leg",
+// "peer" and "id" are those of the message, whose frame follows when it goes on. "msg" is the
+// message as it came if another goes on in its place. A message that toolman answers or drops is a
+// frame, too, which ends there.
 //
 // # Redaction
 //
 // A Writer removes secrets as package redact describes. This covers msg, text, raw, id, method,
 // name, peer, rule, rewrote, and the fields of the session line. "redacted" lists where the line
 // has a placeholder, as paths within the line: "msg.params.arguments.token", "upstreams[0].cmd",
-// `msg.result._meta["a key"]`, "text". A placeholder in JSON in a string has the path of the string.
-// If a path would be too long, or there were too many, one names an object or array around the
-// placeholders. Older traces have "redacted":true instead.
+// `msg.result._meta["a key"]`, "text". A placeholder in JSON in a string has the path of the
+// string. If a path would be too long, or there were too many, one names an object or array around
+// the placeholders. Older traces have "redacted":true instead.
 //
 // # Refusals
 //
 // A response with which toolman refuses a request has the decision in "verdict" (denied, inactive,
-// held, unknown, ambiguous, …) and the reason in "rule": the rule of the configuration with its file
-// and line, or a few words. An invalid frame has in "rule" what is wrong with it.
+// held, unknown, ambiguous, …) and the reason in "rule": the rule of the configuration with its
+// file and line, or a few words. An invalid frame has in "rule" what is wrong with it.
 //
 // # Cost
 //

@@ -270,8 +270,8 @@ func (r *renderer) rewrote(dst []byte, paths []string) []byte {
 	return append(dst, ']')
 }
 
-// json returns p, which is JSON and the value of key, without secrets. The result is valid until the
-// next call.
+// json returns p, which is JSON and the value of key, without secrets. The result is valid until
+// the next call.
 func (r *renderer) json(p []byte, key string) []byte {
 	out, found := r.redactor.JSON(p)
 	if found {

@@ -14,8 +14,8 @@ var escapeSequence = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)\x1b(?:\[[ -?]*[@-~]?|[\]PX^_].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~]?)`)
 })
 
-// Output returns a line of what a program has printed as text that is safe to show, without escape sequences and
-// trailing spaces. The result is never longer than the line.
+// Output returns a line of what a program has printed as text that is safe to show, without escape
+// sequences and trailing spaces. The result is never longer than the line.
 func Output(line []byte) string {
 	text := string(line)
 	if strings.Contains(text, escape) {

@@ -9,8 +9,8 @@ import (
 	"toolman/fixtures/jsonschema"
 )
 
-// TestTheLibraryAgrees compares toolman's own validator with a library: on all samples and examples,
-// and on each of them with one member or element left out or replaced.
+// TestTheLibraryAgrees compares toolman's own validator with a library: on all samples and
+// examples, and on each of them with one member or element left out or replaced.
 func TestTheLibraryAgrees(t *testing.T) {
 	valid, invalid := 0, 0
 	both := func(text []byte) (Validator, error) {

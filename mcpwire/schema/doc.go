@@ -1,4 +1,5 @@
-// Package schema judges MCP conversations by the official JSON Schema of a revision, frame by frame.
+// Package schema judges MCP conversations by the official JSON Schema of a revision, frame by
+// frame.
 //
 //	checker, err := schema.Folder(dir, schema.Compile)("2025-11-25")
 //	err = checker.Frame(schema.ToClient, line, "tools/list")   // one frame; the method is needed for results alone

@@ -9,7 +9,7 @@
 // so the order of the messages of one side changes. A request that its sender cancels meanwhile is
 // dropped together with the cancellation. So is every held message of a side that has gone.
 //
-// What a call costs while it is held: a request of a client that is held has not reached the router,
-// so no call_timeout runs. A response of a server that is held keeps its call open, and call_timeout
-// runs on.
+// What a call costs while it is held: a request of a client that is held has not reached the
+// router, so no call_timeout runs. A response of a server that is held keeps its call open, and
+// call_timeout runs on.
 package breakpoint

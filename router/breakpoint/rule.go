@@ -140,8 +140,8 @@ func (r *rule) chooses(m *message) bool {
 	return r.filter.Match(s)
 }
 
-// take counts a message that the rule chooses. It returns false if the rule leaves it to chance, and
-// does not take this one, or if the rule has ended.
+// take counts a message that the rule chooses. It returns false if the rule leaves it to chance,
+// and does not take this one, or if the rule has ended.
 func (d *Debugger) take(r *rule) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -30,8 +30,8 @@ type Options struct {
 
 	KeepAlive time.Duration // interval of comments on a silent stream; 0: 20 s
 
-	// LateAnswers says that initialize may be answered later, as with --debug, and that its response
-	// must have the ID of the session before.
+	// LateAnswers says that initialize may be answered later, as with --debug, and that its
+	// response must have the ID of the session before.
 	LateAnswers bool
 
 	// NewID returns the ID of a new session of the legacy era (2025-11-25, Session Management: an

@@ -132,8 +132,8 @@ func (t *Tracer) Sent(leg trace.Leg, peer string, frame []byte, note Note) {
 	t.w.Frame(&f)
 }
 
-// Passed traces a message that is passed on with the edits of out. It does not scan the new frame as
-// Sent does, unless the edits could change what Sent finds in it.
+// Passed traces a message that is passed on with the edits of out. It does not scan the new frame
+// as Sent does, unless the edits could change what Sent finds in it.
 func (t *Tracer) Passed(leg trace.Leg, peer string, m *jsonrpc.Message, out *peer.Outgoing, note *Note) {
 	if t == nil {
 		return

@@ -36,8 +36,8 @@ type Server struct {
 	closed bool                   // guarded by mu
 }
 
-// Listen opens a socket for the run of toolman with this name. It is in $XDG_RUNTIME_DIR/toolman, or
-// in the directory state.
+// Listen opens a socket for the run of toolman with this name. It is in $XDG_RUNTIME_DIR/toolman,
+// or in the directory state.
 func Listen(run, state string, d *breakpoint.Debugger) (*Server, error) {
 	dir := state
 	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && isOwn(runtime) {

@@ -29,8 +29,8 @@ type stopper struct {
 	client string // guarded by mu: the name of the client
 }
 
-// A direction passes on the lines of one side, and is the handler behind its Gate. Lines that are no
-// messages, or batches, pass as they are.
+// A direction passes on the lines of one side, and is the handler behind its Gate. Lines that are
+// no messages, or batches, pass as they are.
 type direction struct {
 	stopper *stopper
 	gate    *breakpoint.Gate
@@ -111,8 +111,8 @@ func (d *direction) put(piece []byte) error {
 	return d.err
 }
 
-// close says that the side has ended. What it has begun passes as it is. After the client, nothing is
-// stopped any more.
+// close says that the side has ended. What it has begun passes as it is. After the client, nothing
+// is stopped any more.
 func (d *direction) close() {
 	if !d.long {
 		d.mu.Lock()

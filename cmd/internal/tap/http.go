@@ -137,8 +137,8 @@ func exchangeOf(r *http.Request) *record.Exchange {
 
 // foreign says what speaks against a request: a page of another site whose name was made to point
 // here (DNS rebinding) has that name as its host. The server, which may refuse such names, does not
-// see it, because Host is replaced. A server of this machine has no pages of other sites as clients,
-// either.
+// see it, because Host is replaced. A server of this machine has no pages of other sites as
+// clients, either.
 func foreign(r *http.Request, byHost, byOrigin bool) string {
 	host := (&url.URL{Host: r.Host}).Hostname()
 	if _, err := netip.ParseAddr(host); byHost && err != nil && !isLocal(host) {

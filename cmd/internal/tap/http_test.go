@@ -305,8 +305,8 @@ func TestATapOfALocalServerRefusesPages(t *testing.T) {
 	}
 }
 
-// A server elsewhere may have pages as clients. But a name that leads to a tap on loopback is that of
-// a page that wants to reach what only this machine does.
+// A server elsewhere may have pages as clients. But a name that leads to a tap on loopback is that
+// of a page that wants to reach what only this machine does.
 func TestATapOfAnotherServerRefusesForeignNames(t *testing.T) {
 	target, err := url.Parse("http://intranet.invalid")
 	if err != nil {

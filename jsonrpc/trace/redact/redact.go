@@ -23,8 +23,8 @@ type span struct {
 // must be set.
 type Redactor struct {
 	*Patterns
-	// Keys, if not nil, decides in place of the usual words which keys have secret values. These are
-	// then replaced whole, whatever they are.
+	// Keys, if not nil, decides in place of the usual words which keys have secret values. These
+	// are then replaced whole, whatever they are.
 	Keys func(key string) bool
 
 	spans  []span

@@ -13,7 +13,8 @@
 // reason for its own replies through client.CallObserver. A tool's result is passed on verbatim,
 // including one with isError.
 //
-// Arguments are validated against the tool's inputSchema before the call (package toolman/mcpwire/jsonschema).
+// Arguments are validated against the tool's inputSchema before the call (package
+// toolman/mcpwire/jsonschema).
 //
 // The locks of package presence are not held while the router is called. The router
 // calls session.QueueMessage and the methods of client.CallObserver with its own locks held.

@@ -87,8 +87,8 @@ func (j *judge) end() error {
 
 func (j *judge) judge(c *conversation) error {
 	o := schema.Options{Strict: c.leg == trace.Client}
-	// Several sessions of clients with one name cannot be told apart, nor what a process knew that has
-	// been replaced.
+	// Several sessions of clients with one name cannot be told apart, nor what a process knew that
+	// has been replaced.
 	o.Lossy = j.lossy || c.handshakes > 1
 	source := j.source
 	if !schema.Known(c.revision) { // a trace could name any file with it

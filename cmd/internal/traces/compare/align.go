@@ -256,8 +256,8 @@ func (p *pairing) order() *order {
 	return o
 }
 
-// moved reports whether a pair changed its place: a call of the common order came wholly before it in
-// one session and wholly after it in the other. Calls that overlap have no order.
+// moved reports whether a pair changed its place: a call of the common order came wholly before it
+// in one session and wholly after it in the other. Calls that overlap have no order.
 func (o *order) moved(a, b *recording.Call) bool {
 	if n := sort.SearchInts(o.byStart, ended(a)); n < len(o.byStart) && o.earliest[n] < start(b) {
 		return true

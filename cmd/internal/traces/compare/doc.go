@@ -12,11 +12,11 @@
 // # Result
 //
 // A Result is what `toolman trace diff --json` and GET /diff of the page return. Its Pairs are in
-// the order of B, with calls that only A has at their place. "seq" is the line of the trace that has
-// the request. Paths begin with params, result or error: params.arguments.path, result.tools[name=x].
-// Elements of lists of items are named by their name or URI, not by their index. In a Difference, a
-// or b is absent if that side does not have the value. Only request, response and moved count as
-// differences; timing and notifications are information.
+// the order of B, with calls that only A has at their place. "seq" is the line of the trace that
+// has the request. Paths begin with params, result or error: params.arguments.path,
+// result.tools[name=x]. Elements of lists of items are named by their name or URI, not by their
+// index. In a Difference, a or b is absent if that side does not have the value. Only request,
+// response and moved count as differences; timing and notifications are information.
 //
 //	{"equal":false,
 //	 "a":{"file":"old.jsonl","run":1,"id":"k3f9q","client":"claude-code 2.1","server":"fs 1.0","calls":12},

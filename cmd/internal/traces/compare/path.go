@@ -44,7 +44,8 @@ func isPlain(key string) bool {
 	return key != "" && !strings.ContainsAny(key, ".[]*\" \t\n")
 }
 
-// A pattern is a path with wildcards: * is any member, [*] any element, and ** any steps, also none.
+// A pattern is a path with wildcards: * is any member, [*] any element, and ** any steps, also
+// none.
 type pattern []step
 
 const (

@@ -57,8 +57,8 @@ func expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// builtIn returns the rules that apply without --strict. Their expressions are compiled when they are
-// needed, which help texts do not.
+// builtIn returns the rules that apply without --strict. Their expressions are compiled when they
+// are needed, which help texts do not.
 func builtIn() []rule {
 	date := expression(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?`)
 	uuid := expression(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
@@ -130,8 +130,8 @@ func redacted(a, b string) bool {
 	return strings.HasSuffix(rest, parts[last])
 }
 
-// betweenEras ignores what only one era has in a message. It applies if the sessions are of different
-// eras.
+// betweenEras ignores what only one era has in a message. It applies if the sessions are of
+// different eras.
 func betweenEras(at path, a, b any) bool {
 	if a != nil && b != nil {
 		return false

@@ -152,7 +152,8 @@ func (r *Rules) outcomes(a, b *recording.Call) []Difference {
 	return []Difference{{Path: "status", A: []byte(`"` + x + `"`), B: []byte(`"` + y + `"`)}}
 }
 
-// slower reports whether b took longer than a by more than the threshold, and at least twice as long.
+// slower reports whether b took longer than a by more than the threshold, and at least twice as
+// long.
 func slower(a, b *Call, threshold time.Duration) bool {
 	return a.TotalUS > 0 && b.TotalUS-a.TotalUS >= threshold.Microseconds() && b.TotalUS >= 2*a.TotalUS
 }

@@ -83,8 +83,8 @@ func (c *Conn) Close() {
 	c.peer.Close()
 }
 
-// A handler gives the messages of the peer to the Conn. It may wait for a reader of the events: only
-// this peer reads on its goroutine.
+// A handler gives the messages of the peer to the Conn. It may wait for a reader of the events:
+// only this peer reads on its goroutine.
 type handler Conn
 
 func (h *handler) event(e Event) {

@@ -8,8 +8,8 @@ import (
 )
 
 // browse opens an address in the user's browser. The address has the token, and every user of the
-// machine can see the arguments of a program. So the browser is told of a private file in dir, which
-// leads to the address. closed removes the file.
+// machine can see the arguments of a program. So the browser is told of a private file in dir,
+// which leads to the address. closed removes the file.
 func browse(url, dir string) (closed func(), err error) {
 	closed = func() {}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -139,8 +139,8 @@ func writeTrace(ctx context.Context, out *bufio.Writer, path string, stdin io.Re
 }
 
 // writeText writes a text as the inside of a JSON string, up to the first line end after a piece,
-// and reports whether there may be more. Without <, nothing in it can end the element that it is in,
-// or begin a comment there.
+// and reports whether there may be more. Without <, nothing in it can end the element that it is
+// in, or begin a comment there.
 func writeText(out *bufio.Writer, in *bufio.Reader) (more bool, err error) {
 	for n := 0; ; {
 		r, size, err := in.ReadRune()

@@ -16,8 +16,8 @@ import (
 	"toolman/fixtures/tape"
 )
 
-// converse plays a recording to a client that follows a script: it sends the lines after ">", and wants
-// exactly those after "<". A line may end in "…", where the rest does not matter.
+// converse plays a recording to a client that follows a script: it sends the lines after ">", and
+// wants exactly those after "<". A line may end in "…", where the rest does not matter.
 func converse(t *testing.T, record, script string) *play.Report {
 	t.Helper()
 	session, err := recording.Read(t.Context(), recording.Source{File: tape.Write(t, record)})

@@ -238,8 +238,8 @@ func (p *server) step(r *run, m *recording.Message) {
 	}
 }
 
-// notify sends a notification of the server. One for a subscription that this client does not have is
-// left out.
+// notify sends a notification of the server. One for a subscription that this client does not have
+// is left out.
 func (p *server) notify(m *recording.Message) {
 	if m.Trunc || m.Msg == nil {
 		return

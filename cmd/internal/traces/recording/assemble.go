@@ -17,8 +17,8 @@ const (
 	Listen       = "subscriptions/listen"
 )
 
-// A reference is how a message names a request: by the ID, or by the progress token. Several clients
-// in one trace may use the same.
+// A reference is how a message names a request: by the ID, or by the progress token. Several
+// clients in one trace may use the same.
 type reference struct {
 	fromClient bool
 	id         string // JSON

@@ -27,8 +27,8 @@ func (c *Call) Base() string {
 	return string(c.Request.Dir) + "\x00" + c.Request.Method + "\x00" + c.Request.Name
 }
 
-// Arguments returns params in canonical form (RFC 8785), without members that differ from session to
-// session: _meta and requestState.
+// Arguments returns params in canonical form (RFC 8785), without members that differ from session
+// to session: _meta and requestState.
 func Arguments(params json.RawMessage, without ...string) string {
 	members := map[string]json.RawMessage{}
 	if params != nil && json.Unmarshal(params, &members) != nil {

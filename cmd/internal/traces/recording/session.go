@@ -195,8 +195,8 @@ func (s *Session) is(run string) bool {
 	return run == "" || run == s.Info.Run || run == strconv.Itoa(s.Run)
 }
 
-// keepHandshakes drops all other messages of a session that is not used otherwise. Some clients make
-// the handshake in a process of its own.
+// keepHandshakes drops all other messages of a session that is not used otherwise. Some clients
+// make the handshake in a process of its own.
 func (s *Session) keepHandshakes() {
 	s.Messages = slices.DeleteFunc(s.Messages, func(m *Message) bool {
 		return m.Method != string(mcpwire.Initialize) && m.Method != string(mcpwire.Discover)

@@ -54,8 +54,8 @@ func (p *player) answer(e *dialog.Event) {
 	}
 }
 
-// askFor returns the recorded request that a request of the new server is: best with the same params,
-// and in a call that is open.
+// askFor returns the recorded request that a request of the new server is: best with the same
+// params, and in a call that is open.
 func (p *player) askFor(e *dialog.Event) *ask {
 	var best *ask
 	most := 0

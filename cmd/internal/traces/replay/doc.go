@@ -5,8 +5,9 @@
 //
 // Messages are sent in the order of the recording, without its pauses. A message waits for the
 // responses that had arrived before it; so calls that were concurrent are concurrent again, and the
-// others follow each other. It also waits, for a moment only, for what the server had sent by itself:
-// requests, list_changed and updated notifications, and the acknowledgement of a subscription.
+// others follow each other. It also waits, for a moment only, for what the server had sent by
+// itself: requests, list_changed and updated notifications, and the acknowledgement of a
+// subscription.
 //
 // # What is changed in a message
 //
@@ -18,10 +19,10 @@
 //
 // # What is not sent
 //
-// Messages of which the trace has only a part, or from which it has removed secrets; the next rounds
-// of a call that was not sent, or that did not ask; and, without Options.Yes, calls of tools that are
-// not read-only (annotations.readOnlyHint) as the new server says, or the recording if the server
-// does not have the tool. An Outcome says why.
+// Messages of which the trace has only a part, or from which it has removed secrets; the next
+// rounds of a call that was not sent, or that did not ask; and, without Options.Yes, calls of tools
+// that are not read-only (annotations.readOnlyHint) as the new server says, or the recording if the
+// server does not have the tool. An Outcome says why.
 //
 // Notifications are not compared, except the acknowledgement of a subscription: how many there are
 // of progress and log messages, and when, is up to the server.

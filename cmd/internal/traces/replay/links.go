@@ -142,8 +142,8 @@ func keyFor(key string, is, was *inputRequired, answers map[string]json.RawMessa
 	return best
 }
 
-// roundBefore returns the call whose result asked for what c sends: it had the same state, or else it
-// is the latest that asked with the same arguments.
+// roundBefore returns the call whose result asked for what c sends: it had the same state, or else
+// it is the latest that asked with the same arguments.
 func (p *player) roundBefore(c *recording.Call, state json.RawMessage) *recording.Call {
 	arguments := recording.Arguments(c.Request.Params, recording.InputResponses)
 	for _, other := range slices.Backward(p.session.Calls) {

@@ -30,8 +30,8 @@ type message struct {
 // A server says what it sends when it gets a message: lines, in which $ID is the message's ID.
 type server func(m message) []string
 
-// play replays a script against a server, and returns the report and what the server got, a line for
-// each message, as "method params" or "result".
+// play replays a script against a server, and returns the report and what the server got, a line
+// for each message, as "method params" or "result".
 func play(t *testing.T, script string, o replay.Options, serve server) (report *replay.Report, got []string) {
 	t.Helper()
 	session, err := recording.Read(t.Context(), recording.Source{File: tape.Write(t, script)})

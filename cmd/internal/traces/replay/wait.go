@@ -57,8 +57,8 @@ func (p *player) forget(r *request) {
 	}
 }
 
-// until handles what the server sends until something holds. It reports whether that came before the
-// timeout, and before the end of the server.
+// until handles what the server sends until something holds. It reports whether that came before
+// the timeout, and before the end of the server.
 func (p *player) until(timeout time.Duration, holds func() bool) bool {
 	if holds() {
 		return true

@@ -7,7 +7,7 @@
 //	src/view     what is shown
 //	test         the tests of src/model, which npm test runs
 //
-// A trace is not trusted. Text reaches the page only as text (view/dom.ts), with escapes for what is
-// hidden. Lines stay as they came, and are read where somebody looks: 100,000 of them, or one of
+// A trace is not trusted. Text reaches the page only as text (view/dom.ts), with escapes for what
+// is hidden. Lines stay as they came, and are read where somebody looks: 100,000 of them, or one of
 // 10 MB, do not stop the page.
 package web

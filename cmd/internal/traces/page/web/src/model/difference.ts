@@ -1,4 +1,5 @@
-// What differs between two JSON texts: between the two legs of a message, two definitions of a tool.
+// What differs between two JSON texts: between the two legs of a message, two definitions of a
+// tool.
 
 import { find, kindAt, members, parsePath, pathText, type Path, type Span } from "./scan.ts";
 

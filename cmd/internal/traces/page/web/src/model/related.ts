@@ -1,5 +1,5 @@
-// What belongs to a call besides its frames: late answers, cancellations of the client, what a server
-// asked while it worked, the events of the call, and other rounds of the same operation.
+// What belongs to a call besides its frames: late answers, cancellations of the client, what a
+// server asked while it worked, the events of the call, and other rounds of the same operation.
 
 import { byToolman, type Call } from "./calls.ts";
 import { find } from "./scan.ts";

@@ -1,10 +1,10 @@
-// Makes text from a trace safe to show: the same rule as package mcpwire/sanitize. Hidden characters
-// are those that are blank but not a space, have no width, change how others look, or have no agreed
-// meaning. They are shown as escapes, so that a person sees them.
+// Makes text from a trace safe to show: the same rule as package mcpwire/sanitize. Hidden
+// characters are those that are blank but not a space, have no width, change how others look, or
+// have no agreed meaning. They are shown as escapes, so that a person sees them.
 
 // Unicode's Other_Default_Ignorable_Code_Point and Variation_Selector have no property escapes in
-// JavaScript. Default_Ignorable_Code_Point holds both, and otherwise only characters of the category
-// Cf, which are hidden anyway.
+// JavaScript. Default_Ignorable_Code_Point holds both, and otherwise only characters of the
+// category Cf, which are hidden anyway.
 const hidden = /\p{C}|\p{Z}|\p{Default_Ignorable_Code_Point}|\u2800/u;
 const plain = /^[ -~]*$/;
 const mark = /\p{M}/u;

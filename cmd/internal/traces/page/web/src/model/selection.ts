@@ -1,5 +1,5 @@
-// What of a trace is shown: the calls and rows that match the filter, in one run, in a range of time.
-// It grows with the trace: only new rows and changed calls are looked at again.
+// What of a trace is shown: the calls and rows that match the filter, in one run, in a range of
+// time. It grows with the trace: only new rows and changed calls are looked at again.
 
 import type { Filter } from "./filter.ts";
 import { CallSubject, RowSubject } from "./subject.ts";

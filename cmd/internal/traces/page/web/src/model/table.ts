@@ -1,6 +1,6 @@
 // The lines of a trace as columns of numbers. 100,000 lines as objects would take more memory than
-// their text; as columns they take about 120 bytes each, outside the JavaScript heap. The text stays
-// in the strings that it came in, and lines are slices of them.
+// their text; as columns they take about 120 bytes each, outside the JavaScript heap. The text
+// stays in the strings that it came in, and lines are slices of them.
 
 import { dictionary } from "./dictionary.ts";
 import { decode, members, type Span } from "./scan.ts";

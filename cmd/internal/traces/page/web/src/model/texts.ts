@@ -1,6 +1,6 @@
 // Finds the texts of a filter in the rows of a trace. Lines are searched as they are: a chunk of
-// 256 KiB at a time in lower case, then a hit is kept if it is in the payload. The names of a row are
-// searched once each.
+// 256 KiB at a time in lower case, then a hit is kept if it is in the payload. The names of a row
+// are searched once each.
 
 import { ESCAPED, type Table } from "./table.ts";
 

@@ -1,5 +1,5 @@
-// The connection to the debugger of a running toolman. When it ends, with the page for example, toolman
-// forgets its rules and lets all messages go on.
+// The connection to the debugger of a running toolman. When it ends, with the page for example,
+// toolman forgets its rules and lets all messages go on.
 
 import { find } from "../model/scan.ts";
 import { address } from "./live.ts";

@@ -41,7 +41,8 @@ function* load(files: Block[], traces: Trace[], changed: () => void): Generator<
       for (let at = 0; at < text.length; ) {
         let end = at + PIECE < text.length ? text.indexOf("\n", at + PIECE) : text.length;
         if (end < 0) end = text.length;
-        // A copy: a slice would keep the whole, with two bytes for each character if one needs them.
+        // A copy: a slice would keep the whole, with two bytes for each character if one needs
+        // them.
         trace?.add(decoder.decode(encoder.encode(text.slice(at, end))));
         at = end + 1;
         changed();

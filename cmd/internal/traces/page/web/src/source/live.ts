@@ -1,5 +1,6 @@
-// Reads the traces that toolman trace open serves. The byte offset is the identity of a line: after a
-// break, the page asks for what follows the last one that it has, so nothing is lost or shown twice.
+// Reads the traces that toolman trace open serves. The byte offset is the identity of a line: after
+// a break, the page asks for what follows the last one that it has, so nothing is lost or shown
+// twice.
 
 import type { Trace } from "../model/trace.ts";
 

@@ -1,5 +1,5 @@
-// The rows of the table of calls: a line for each call, with its time as a bar, and between them what
-// belongs to no call: events, stray output, lone notifications.
+// The rows of the table of calls: a line for each call, with its time as a bar, and between them
+// what belongs to no call: events, stray output, lone notifications.
 
 import { byToolman, peers } from "../model/calls.ts";
 import { formatDuration, formatSince, formatSize } from "../model/duration.ts";

@@ -1,5 +1,6 @@
-// Makes elements. All text passes through visible(): nothing from a trace becomes markup, and hidden
-// characters are shown as escapes. Styles that depend on data are numbers, set as properties.
+// Makes elements. All text passes through visible(): nothing from a trace becomes markup, and
+// hidden characters are shown as escapes. Styles that depend on data are numbers, set as
+// properties.
 
 import { visible } from "../model/sanitize.ts";
 

@@ -1,5 +1,5 @@
-// One message or event in the panel: a line that unfolds to its payload, what toolman changed in it,
-// and what was removed from it.
+// One message or event in the panel: a line that unfolds to its payload, what toolman changed in
+// it, and what was removed from it.
 
 import type { Call } from "../model/calls.ts";
 import { differences, rewritten, type Difference } from "../model/difference.ts";

@@ -1,5 +1,5 @@
-// A payload as a tree. Only what is unfolded is read and drawn: a message of 10 MB opens as fast as a
-// small one. Values are shown as they are in the message, byte for byte, with escapes for what is
+// A payload as a tree. Only what is unfolded is read and drawn: a message of 10 MB opens as fast as
+// a small one. Values are shown as they are in the message, byte for byte, with escapes for what is
 // hidden.
 
 import { decode, kindAt, members, pathText, pathTo, type Path, type Span } from "../model/scan.ts";
