@@ -22,7 +22,7 @@
 // Messages of which the trace has only a part, or from which it has removed secrets; the next
 // rounds of a call that was not sent, or that did not ask; and, without Options.Yes, calls of tools
 // that are not read-only (annotations.readOnlyHint) as the new server says, or the recording if the
-// server does not have the tool. An Outcome says why.
+// server lists its tools without that one. An Outcome says why.
 //
 // Notifications are not compared, except the acknowledgement of a subscription: how many there are
 // of progress and log messages, and when, is up to the server.

@@ -173,6 +173,22 @@ func TestTheNewServerSaysWhatIsReadOnly(t *testing.T) {
 		tools/call gone equal`)
 }
 
+// A recording alone does not make a tool read-only.
+func TestWithoutAListNothingIsCalled(t *testing.T) {
+	const listed = `> {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+	< {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"write","annotations":{"readOnlyHint":true}}]}}
+	`
+	report, got := play(t, hello+listed+writeCall+writeDone, replay.Options{}, func(m message) []string {
+		if m.Method == "tools/list" {
+			return []string{`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"later"}}`}
+		}
+		return files(m)
+	})
+	if strings.Contains(strings.Join(got, "\n"), "tools/call") || !strings.Contains(states(report), "does not list its tools") {
+		t.Errorf("%s\n%q", states(report), got)
+	}
+}
+
 // A tool that only read before the list changed may write now.
 func TestAChangedListIsReadAgain(t *testing.T) {
 	const again = `> {"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"read","arguments":{"n":3}}}
@@ -259,8 +275,8 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 func TestAServerThatNeverAnswers(t *testing.T) {
 	report, got := play(t, hello+readCall+readReply+writeCall+writeDone, replay.Options{}, func(message) []string { return nil })
 	check(t, "outcomes", states(report), `initialize failed: no response within 1m0s
-		tools/call read not sent: the tool is not read-only; --yes calls it
-		tools/call write not sent: the tool is not read-only; --yes calls it`)
+		tools/call read not sent: the server does not list its tools, so this one may write; --yes calls it
+		tools/call write not sent: the server does not list its tools, so this one may write; --yes calls it`)
 	if len(got) != 1 {
 		t.Errorf("sent %q", got)
 	}

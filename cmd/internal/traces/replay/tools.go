@@ -22,8 +22,11 @@ type tools struct {
 	asked    bool            // since the server last said that its list changed
 }
 
-// learn reads a list of the new server.
+// learn reads a list of the new server; no result is no list.
 func (t *tools) learn(result json.RawMessage) (next json.RawMessage) {
+	if result == nil {
+		return nil
+	}
 	if t.now == nil {
 		t.now = make(map[string]bool)
 	}
@@ -76,6 +79,9 @@ func (p *player) mayCall(c *recording.Call) string {
 		only, known = p.tools.now[name]
 	}
 	if !known {
+		if p.tools.now == nil {
+			return "the server does not list its tools, so this one may write; --yes calls it"
+		}
 		only = p.tools.recorded[name]
 	}
 	if only {
