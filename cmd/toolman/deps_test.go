@@ -76,7 +76,7 @@ cmd/internal/traces/check: cmd/internal/cli cmd/internal/junit cmd/internal/trac
 cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire mcpwire/sanitize
 cmd/internal/traces/dialog: jsonrpc jsonrpc/peer
 cmd/internal/traces/export: cmd/internal/cli cmd/internal/setup cmd/internal/traces/calls cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire mcpwire/sanitize
-cmd/internal/traces/files: cmd/internal/cli
+cmd/internal/traces/files: cmd/internal/cli jsonrpc/trace
 cmd/internal/traces/page: cmd/internal/cli cmd/internal/debugsock cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/recording jsonrpc jsonrpc/peer jsonrpc/trace router/breakpoint
 cmd/internal/traces/page/web: cmd/internal/traces/printer
 cmd/internal/traces/play: cmd/internal/cli cmd/internal/junit cmd/internal/traces/compare cmd/internal/traces/dialog cmd/internal/traces/recording jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/suggest

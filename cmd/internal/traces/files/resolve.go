@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/cli"
+	"toolman/jsonrpc/trace"
 )
 
 // Stdin is the path of standard input.
@@ -20,6 +21,38 @@ const Stdin = "-"
 // NotTrace returns the error for a file that has lines, but none of a trace.
 func NotTrace(path string) error {
 	return cli.Failed(fmt.Errorf("%s is not a trace: no line is a record", path), "name a file that toolman --trace has written")
+}
+
+// Check returns the error of NotTrace if none of the first lines of a file is a record. A file that
+// is empty, missing or no regular file may become a trace.
+func Check(path string) error {
+	const most = 100
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	bad := 0
+	for _, err := range trace.Read(f) {
+		switch _, line := errors.AsType[*trace.LineError](err); {
+		case err == nil:
+			return nil
+		case !line:
+			return err
+		case errors.Is(err, trace.ErrTorn): // it may still be written
+			return nil
+		}
+		if bad++; bad == most {
+			break
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	return NotTrace(path)
 }
 
 // Resolve returns the path of the trace that an argument of a command means: a path, "-" for

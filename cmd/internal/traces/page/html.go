@@ -48,6 +48,9 @@ func NewHTML() *cobra.Command {
 			var paths []string
 			for _, arg := range args {
 				path, err := files.Resolve(arg, last)
+				if err == nil {
+					err = files.Check(path)
+				}
 				if err != nil {
 					return err
 				}

@@ -124,6 +124,9 @@ func (o *opening) resolve() ([]string, error) {
 			fmt.Fprintf(o.stderr, "toolman: waiting for %s\n", arg)
 			path, err = arg, nil
 		}
+		if err == nil {
+			err = files.Check(path)
+		}
 		if err != nil {
 			return nil, err
 		}
