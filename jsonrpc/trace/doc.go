@@ -8,12 +8,14 @@
 // "us" (microseconds since the start, monotonic). "seq" grows by one with each line. A gap means
 // that lines were dropped.
 //
-//	{"v":1,"seq":0,"t":"session", "run", "toolman", "go", "config", "cwd", "client", "tap", "upstreams":[{"ns","cmd","pid"}]}
+//	{"v":1,"seq":0,"t":"session", "run","toolman","go","config","cwd","client","tap","debug",
+//	        "upstreams":[{"ns","cmd","pid"}]}
 //	{"v":1,"seq":1,"t":"frame", "leg","peer","dir","kind","method","name","id","call","status","code",
-//	        "leg_us","total_us","own_us","rewrote","verdict","rule","bytes","trunc","redacted","msg" or "text"(,"raw")}
+//	        "leg_us","total_us","own_us","rewrote","verdict","rule","bytes","trunc","redacted",
+//	        "msg" or "text"(,"raw")}
 //	{"v":1,"seq":2,"t":"event", "peer","call","event","count","trunc","text","redacted"}
-//	{"v":1,"seq":3,"t":"event", "peer","call","event":"held","leg","dir","kind","method","name","id",
-//	        "hold","done","held_us","msg","text","redacted"}
+//	{"v":1,"seq":3,"t":"event", "peer","call","event":"held","leg","dir","kind","method","name",
+//	        "id","hold","done","held_us","msg","text","redacted"}
 //
 // Fields without a value are omitted. "msg" is the frame itself, byte for byte, except that a line
 // break between two tokens becomes a space. A frame that is not JSON, not UTF-8 or longer than the

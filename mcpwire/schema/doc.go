@@ -2,10 +2,10 @@
 // frame.
 //
 //	checker, err := schema.Folder(dir, schema.Compile)("2025-11-25")
-//	err = checker.Frame(schema.ToClient, line, "tools/list")   // one frame; the method is needed for results alone
+//	err = checker.Frame(schema.ToClient, line, "tools/list") // the method is needed for results alone
 //
 //	leg, err := schema.NewLeg("2026-07-28", schema.Folder(dir, schema.Compile), schema.Options{})
-//	leg.Frame(schema.ToServer, line)                           // a whole conversation: who answered what is found out
+//	leg.Frame(schema.ToServer, line) // a whole conversation: it finds out what each answer answers
 //	for _, v := range leg.Violations(schema.ToServer) { … }
 //
 // The definition for a frame is found by its method among those that the schema names for its

@@ -19,7 +19,8 @@
 // response and moved count as differences; timing and notifications are information.
 //
 //	{"equal":false,
-//	 "a":{"file":"old.jsonl","run":1,"id":"k3f9q","client":"claude-code 2.1","server":"fs 1.0","calls":12},
+//	 "a":{"file":"old.jsonl","run":1,"id":"k3f9q","client":"claude-code 2.1","server":"fs 1.0",
+//	      "calls":12},
 //	 "b":{…},
 //	 "same":10,"changed":1,"removed":1,"added":0,"moved":0,
 //	 "calls":[{"state":"changed","by":"client","method":"tools/call","name":"read",

@@ -31,7 +31,7 @@ func npm(t *testing.T) {
 // TestBuilt compares the page in dist with what its sources make.
 func TestBuilt(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs npm packages")
+		t.Skip("SKIPPED with -short: it needs npm packages")
 	}
 	npm(t)
 	committed, err := os.ReadFile("dist/index.html")
@@ -61,7 +61,7 @@ func TestBuilt(t *testing.T) {
 // toolman trace --json has for them.
 func TestModel(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs npm packages")
+		t.Skip("SKIPPED with -short: it needs npm packages")
 	}
 	npm(t)
 	dir := t.TempDir()

@@ -212,7 +212,7 @@ export class Assembler {
     t.col.callOf[row] = c.index;
   }
 
-  /** Ends the requests that toolman itself has made to a server that is gone; all, if it is a tap's. */
+  /** Ends toolman's own requests to a server that is gone; all, if it is a tap's. */
   #gone(row: number, exit: boolean): void {
     const t = this.#table;
     for (const c of this.#sorted()) {

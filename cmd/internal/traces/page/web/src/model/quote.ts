@@ -9,8 +9,8 @@ export function shellQuote(word: string): string {
 }
 
 /**
- * Returns the command that makes the call again: "toolman call SERVER TOOL --args …". The message is
- * the tools/call request as its server got it. Undefined if it is none.
+ * Returns the command that makes the call again: "toolman call SERVER TOOL --args …". The message
+ * is the tools/call request as its server got it. Undefined if it is none.
  */
 export function callCommand(server: string, message: string): string | undefined {
   const root = { start: 0, end: message.length };

@@ -138,7 +138,7 @@ function messages(trace: Trace, c: Call, chosen: number, actions: Actions): HTML
     left ? el("p", "quiet", {}, `${left} in the middle are not listed here; call:${trace.table.text(c.first, "call").slice(1)} in the sequence shows them.`) : undefined, list);
 }
 
-/** Returns the rows that are unfolded at first: the chosen one, or request and response of the caller. */
+/** Returns the rows that are unfolded at first: the chosen one, or the caller's two messages. */
 function opened(trace: Trace, c: Call, rows: readonly Related[], chosen: number): ReadonlySet<number> {
   if (chosen !== c.first && rows.some((r) => r.row === chosen)) return new Set([chosen]);
   const open = new Set([c.first]);
