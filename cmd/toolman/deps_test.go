@@ -69,6 +69,7 @@ cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/con
 cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
 cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/debugsock cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient router/breakpoint spawn
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
+cmd/internal/textdiff:
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/traces: cmd/internal/cli cmd/internal/traces/check cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
