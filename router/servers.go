@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"go.uber.org/zap"
+
 	"toolman/router/client"
 	"toolman/router/policy"
 	"toolman/router/upstream"
@@ -79,10 +81,23 @@ func (r *Router) matchServersLocked(old []*upstream.Upstream, servers []upstream
 			next, left = append(next, left[at]), slices.Delete(left, at, at+1)
 			continue
 		}
+		if at := runningAs(left, &s); at >= 0 {
+			left[at].Log.Warn("the server cannot be used as configured now; it runs on as before", zap.String("err", s.Unusable))
+			next, left = append(next, left[at]), slices.Delete(left, at, at+1)
+			continue
+		}
 		u := upstream.New(r.env, s, nameFor(next, s, i), func() {})
 		next, fresh = append(next, u), append(fresh, u)
 	}
 	return next, fresh
+}
+
+// runningAs returns the index of the upstream that runs as a server that cannot be started now, or
+// -1.
+func runningAs(all []*upstream.Upstream, s *upstream.Server) int {
+	return slices.IndexFunc(all, func(u *upstream.Upstream) bool {
+		return s.Unusable != "" && u.Server.Name == s.Name && u.Namespace == s.Namespace && !u.Is(upstream.Gone) && !u.Is(upstream.PerSession)
+	})
 }
 
 // startUpstream runs an upstream until it has ended for good.

@@ -100,6 +100,8 @@ func (u *Upstream) Disconnect(why string) { go u.fail(why) }
 // connect makes a connection to the server. It starts the server if the connection is to a process.
 func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
 	switch {
+	case u.Unusable != "":
+		return nil, errors.New(u.Unusable)
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":

@@ -45,10 +45,10 @@ func (u *Upstream) Supervise(reaper *spawn.Reaper) {
 
 // restartPolicy returns when the upstream is replaced, and the pauses before that. toolman always
 // connects again to a server that it did not start. It never replaces a leased process: the next
-// call gets another one.
+// call gets another one. Only another configuration helps a server that cannot be used.
 func (u *Upstream) restartPolicy() (dial.Restart, *dial.Backoff) {
 	switch {
-	case u.dedicated.leased || u.ForSession != nil:
+	case u.dedicated.leased || u.ForSession != nil || u.Unusable != "":
 		return dial.RestartNever, nil
 	case u.Dial != nil || u.Socket != "":
 		return dial.RestartAlways, dial.Reconnects()
@@ -158,6 +158,8 @@ func (u *Upstream) copyProblem(other *Upstream) {
 func (u *Upstream) adviceLocked() string {
 	policy, _ := u.restartPolicy()
 	switch failures := u.lifecycle.failures; {
+	case u.Unusable != "":
+		return "go on without it"
 	case policy == dial.RestartNever || policy == dial.RestartOnFailure && u.lifecycle.finished:
 		return "go on without it, or have toolman restarted"
 	case u.Dial != nil || u.Socket != "":

@@ -16,6 +16,7 @@ type Server struct {
 	Fingerprint string
 	Name        string // in policies; "": Namespace
 	Namespace   string
+	Unusable    string        // why it cannot be started, and what to do; "": it can
 	Command     spawn.Command // starts it, unless Socket or Dial is set; the upstream sets Stderr
 	// Socket is the path of the Unix socket of a server that runs already; "" if there is none.
 	Socket string

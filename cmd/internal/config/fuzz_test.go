@@ -104,8 +104,9 @@ func checkServer(t *testing.T, s Server) {
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
 		t.Errorf("relative folder %q", s.Dir)
 	}
-	runs := s.Enabled && s.Remote == nil && s.Socket == ""
-	if runs && (len(s.Argv) == 0 || s.Argv[0] == "") || !s.Enabled && len(s.Argv)+len(s.Env) > 0 {
+	usable := s.Enabled && s.Missing == nil
+	runs := usable && s.Remote == nil && s.Socket == ""
+	if runs && (len(s.Argv) == 0 || s.Argv[0] == "") || !usable && len(s.Argv)+len(s.Env) > 0 {
 		t.Errorf("enabled %v, argv %q, env %q", s.Enabled, s.Argv, s.Env)
 	}
 	for _, word := range append(s.Argv, s.Env...) {

@@ -43,7 +43,10 @@ func TestBadFixturesGiveTheirMessages(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		good := errors.Is(err, os.ErrNotExist)
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			_, err := Load(path, testOptions())
+			c, err := Load(path, testOptions())
+			if err == nil {
+				compareMissing(t, path, missing(c))
+			}
 			if good && !*update {
 				if err != nil {
 					t.Fatalf("no .err file beside it, and yet:\n%v", err)
@@ -76,6 +79,33 @@ func TestBadFixturesGiveTheirMessages(t *testing.T) {
 	}
 	if bad < 20 {
 		t.Errorf("%d bad fixtures, something has moved", bad)
+	}
+}
+
+// missing returns what the servers of a configuration refer to and what is not there.
+func missing(c *Config) string {
+	var lines strings.Builder
+	for _, s := range c.Servers {
+		for _, p := range s.Missing {
+			lines.WriteString(p.String() + "\n")
+		}
+	}
+	return lines.String()
+}
+
+// compareMissing compares what missing says of a file with the .missing file beside it.
+func compareMissing(t *testing.T, path, got string) {
+	t.Helper()
+	got = strings.ReplaceAll(got, path, filepath.Base(path))
+	golden := path + ".missing"
+	want, err := os.ReadFile(golden)
+	if *update && (err == nil || got != "") {
+		err = os.WriteFile(golden, []byte(got), 0o644)
+	} else if got != string(want) {
+		t.Errorf("missing:\n%swant:\n%s", got, want)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
 	}
 }
 

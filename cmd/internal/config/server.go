@@ -46,7 +46,10 @@ type Server struct {
 	Description     string
 	ReadOnlyTools   []policy.Entry // read_only_tools: names and globs of its own tools
 	Enabled         bool           // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
-	Line            int            // where it begins in the file
+	// Missing says which variables and files its strings refer to that are not there. If there are
+	// any, the server is otherwise as one that is not enabled.
+	Missing []source.Problem
+	Line    int // where it begins in the file
 }
 
 const (
@@ -107,16 +110,21 @@ func (d *decoder) server(n source.Node) Server {
 	cwd := t.Filled("cwd", `"sub/folder"`, "name a folder, or leave it out for the one toolman is started in")
 	socket := t.Filled("socket", exampleSocket, t.Instead("socket", exampleSocket))
 	used := s.Enabled && !d.options.KeepReferences
-	s.Remote = d.remote(t, used)
-	if !used {
-		return s
-	}
-	d.expandProcess(&s, t, args, vars, cwd)
-	if socket != "" {
-		s.Socket = d.socket(t, socket)
-	}
+	s.Missing = d.Part(func() {
+		s.Remote = d.remote(t, used)
+		if !used {
+			return
+		}
+		d.expandProcess(&s, t, args, vars, cwd)
+		if socket != "" {
+			s.Socket = d.socket(t, socket)
+		}
+	})
 	if s.ForEachSession() && s.Share == "always" {
 		t.FailAt("share", "take share out", "the server has something else for each session: it cannot be shared")
+	}
+	if s.Missing != nil { // what there is of these is not whole
+		s.Argv, s.Env, s.SessionEnv, s.Dir, s.Remote, s.Socket = nil, nil, nil, "", nil, ""
 	}
 	return s
 }

@@ -16,6 +16,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
@@ -36,6 +37,7 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,
 		Namespace:    s.Namespace,
+		Unusable:     missing(s.Missing, file),
 		Command:      spawn.Command{Argv: s.Argv, Env: environ(s.Inherits, s.Env), Dir: s.Dir},
 		Socket:       s.Socket,
 		Dial:         dialer(&s, tokens),
@@ -51,6 +53,16 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		FrameLimit:   s.MaxMessageBytes,
 		Cache:        cacheRules(s.Cache),
 	}
+}
+
+// missing says what a server of the file refers to that is not there; "" if nothing is missing.
+func missing(all []source.Problem, file string) string {
+	var texts []string
+	for _, p := range all {
+		p.File = file
+		texts = append(texts, p.String())
+	}
+	return strings.Join(texts, "; ")
 }
 
 // cacheRules returns the rules of a server whose patterns package config has checked.

@@ -46,6 +46,11 @@ func (sc Scope) Fail(hint, format string, args ...any) {
 	sc.Problems.Fail(sc.Line, hint, "%s: %s", sanitize.Line(sc.Key), fmt.Sprintf(format, args...))
 }
 
+// missing adds a problem with something outside the file that the string refers to.
+func (sc Scope) missing(hint, format string, args ...any) {
+	sc.Problems.Missing(sc.Line, hint, "%s: %s", sanitize.Line(sc.Key), fmt.Sprintf(format, args...))
+}
+
 // failNew adds a problem, unless there are more problems than before, one of which is the cause.
 func (sc Scope) failNew(before int, hint, msg string) {
 	if sc.Count() == before {
@@ -71,7 +76,7 @@ func (sc Scope) lookup(name string) (string, bool) {
 
 // unset adds a problem with a variable that has no value. orElse is another solution.
 func (sc Scope) unset(name, orElse string) {
-	sc.Fail(fmt.Sprintf("set it where toolman is started, or write ${%s:-default}%s", name, orElse), "the variable %s is not set", name)
+	sc.missing(fmt.Sprintf("set it where toolman is started, or write ${%s:-default}%s", name, orElse), "the variable %s is not set", name)
 }
 
 // clean adds a problem with a value that cannot be given to a process.
@@ -89,7 +94,7 @@ func (sc Scope) home() string {
 			return v
 		}
 	}
-	sc.Fail("write the folder out", "~ stands for the home folder and HOME is not set")
+	sc.missing("write the folder out", "~ stands for the home folder and HOME is not set")
 	return ""
 }
 
@@ -216,7 +221,7 @@ func (sc Scope) file(path string) string {
 	}
 	text, err := readRegular(sc.Absolute(path))
 	if err != nil {
-		sc.Fail(hint, "the file %s cannot be read: %s", source.Shown(path), source.Reason(err))
+		sc.missing(hint, "the file %s cannot be read: %s", source.Shown(path), source.Reason(err))
 		return ""
 	}
 	if sc.fromFile += len(text); sc.fromFile > source.MaxBytes {

@@ -66,6 +66,7 @@ type Problems struct {
 	list     []Problem
 	omitted  int
 	warnings []Problem
+	part     *[]Problem // what the part that is read now misses; nil: no part is read
 }
 
 // maxKept bounds the problems that are kept to be sorted by line.
@@ -82,6 +83,28 @@ func (p *Problems) Fail(line int, hint, format string, args ...any) {
 	}
 }
 
+// Part calls read for a part of the file that can fail alone. It returns the problems that Missing
+// adds while read runs, which are then no problems of the file.
+func (p *Problems) Part(read func()) (missing []Problem) {
+	p.part = &missing
+	defer func() { p.part = nil }()
+	read()
+	slices.SortStableFunc(missing, byLine)
+	return missing
+}
+
+// Missing adds a problem with what the file refers to and what is not there.
+func (p *Problems) Missing(line int, hint, format string, args ...any) {
+	if p.part == nil {
+		p.Fail(line, hint, format, args...)
+		return
+	}
+	problem := Problem{File: p.File, Line: line, Msg: fmt.Sprintf(format, args...), Hint: hint}
+	if len(*p.part) < MaxProblems && !slices.Contains(*p.part, problem) {
+		*p.part = append(*p.part, problem)
+	}
+}
+
 // Warn adds a warning about what is allowed and is probably not meant. Warnings are no problems.
 func (p *Problems) Warn(line int, hint, format string, args ...any) {
 	warning := Problem{File: p.File, Line: line, Msg: fmt.Sprintf(format, args...), Hint: hint}
@@ -92,19 +115,27 @@ func (p *Problems) Warn(line int, hint, format string, args ...any) {
 
 // Warnings returns the first MaxProblems warnings, in the order of their lines.
 func (p *Problems) Warnings() []Problem {
-	slices.SortStableFunc(p.warnings, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.warnings, byLine)
 	return p.warnings
 }
 
-// Count returns how many problems there are.
-func (p *Problems) Count() int { return len(p.list) }
+func byLine(a, b Problem) int { return cmp.Compare(a.Line, b.Line) }
+
+// Count returns how many problems there are, with those of the part that is read now.
+func (p *Problems) Count() int {
+	n := len(p.list)
+	if p.part != nil {
+		n += len(*p.part)
+	}
+	return n
+}
 
 // Err returns the problems as an [*Error], or nil.
 func (p *Problems) Err() error {
 	if len(p.list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p.list, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.list, byLine)
 	n := min(len(p.list), MaxProblems)
 	return &Error{Problems: p.list[:n], Omitted: len(p.list) - n + p.omitted}
 }
