@@ -1,0 +1,128 @@
+package clients
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolman/cmd/internal/cli"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// TestPaths compares all paths with those in testdata, which were checked against the clients'
+// documentation.
+func TestPaths(t *testing.T) {
+	var b strings.Builder
+	for _, place := range []struct {
+		title string
+		Place
+		env map[string]string
+	}{
+		{"linux", Place{OS: "linux", Home: "/home/u", Project: "/p", Dir: "/p/sub"}, nil},
+		{"darwin", Place{OS: "darwin", Home: "/Users/u", Project: "/p", Dir: "/p"}, nil},
+		{"windows", Place{OS: "windows", Home: "C:/Users/u", Project: "C:/p", Dir: "C:/p"}, map[string]string{"APPDATA": "C:/Users/u/Roaming", "LOCALAPPDATA": "C:/Users/u/Local"}},
+		{"linux with variables", Place{OS: "linux", Home: "/home/u"}, map[string]string{
+			"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "COPILOT_HOME": "/co", "XDG_CONFIG_HOME": "/xdg", "CLINE_DIR": "/cl"}},
+	} {
+		place.Getenv = func(name string) string { return place.env[name] }
+		fmt.Fprintf(&b, "# %s\n", place.title)
+		for _, c := range All() {
+			for _, f := range c.Files(place.Place) {
+				fmt.Fprintf(&b, "%-14s %-7s %-4s %s %s\n", c.ID, f.Scope, f.Format, filepath.ToSlash(f.Path), strings.Join(f.Keys, "."))
+			}
+		}
+	}
+	path := filepath.Join("testdata", "paths.txt")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != strings.ReplaceAll(string(want), "\r\n", "\n") {
+		t.Errorf("the paths differ from %s (go test -update rewrites it):\n%s", path, got)
+	}
+}
+
+func TestByName(t *testing.T) {
+	for name, want := range map[string]string{"claude-code": "claude-code", "Claude Code": "claude-code", "VSCODE": "vscode", "copilot": "copilot-cli", "gemini-cli": "gemini"} {
+		if c, err := ByName(name); err != nil || c.ID != want {
+			t.Errorf("%s: %v, %v", name, c, err)
+		}
+	}
+	_, err := ByName("codx")
+	if err == nil || !strings.HasPrefix(cli.Hint(err), "did you mean codex?") || cli.Code(err) != cli.ExitUsage {
+		t.Errorf("codx: %v, hint %q", err, cli.Hint(err))
+	}
+}
+
+func TestProjectOf(t *testing.T) {
+	home := t.TempDir()
+	for _, dir := range []string{"repo/.git", "repo/a/b", "plain/x"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, want := range map[string]string{"repo/a/b": "repo", "repo": "repo", "plain/x": "plain/x", ".": ""} {
+		if want != "" {
+			want = filepath.Join(home, want)
+		}
+		if got := At(home, filepath.Join(home, dir)).Project; got != want {
+			t.Errorf("%s: project %q, want %q", dir, got, want)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(home, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := At(home, home).Project; got != "" {
+		t.Errorf("a repository in the home directory is project %q", got)
+	}
+	if got, want := At(home, filepath.Join(home, "plain", "x")).Project, filepath.Join(home, "plain", "x"); got != want {
+		t.Errorf("below a repository in the home directory: project %q, want %q", got, want)
+	}
+}
+
+func TestDetected(t *testing.T) {
+	home := t.TempDir()
+	bin := filepath.Join(home, "bin")
+	write(t, filepath.Join(home, ".cursor", "x"), "")
+	write(t, filepath.Join(home, ".copilot", "mcp-config.json"), "{}")
+	write(t, filepath.Join(bin, "codex"), "#!/bin/sh\n")
+	if err := os.Chmod(filepath.Join(bin, "codex"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(bin, "gemini"), "not executable")
+	p := Place{OS: "linux", Home: home, Getenv: func(name string) string {
+		if name == "PATH" {
+			return bin
+		}
+		return ""
+	}}
+	var found []string
+	for _, c := range All() {
+		if c.Detected(p) {
+			found = append(found, c.ID)
+		}
+	}
+	if want := []string{"cursor", "copilot-cli", "codex"}; !slices.Equal(found, want) {
+		t.Errorf("detected %v, want %v", found, want)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
