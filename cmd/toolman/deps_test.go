@@ -47,7 +47,8 @@ var may = rules(`
 cmd/internal/auditlog: router/audit
 cmd/internal/cli: mcpwire/sanitize router/suggest
 cmd/internal/clients: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source mcpwire/sanitize router/suggest
-cmd/internal/clients/edit: cmd/internal/config/source mcpwire/sanitize
+cmd/internal/clients/edit: cmd/internal/clients/render cmd/internal/config/source mcpwire/sanitize
+cmd/internal/clients/render: cmd/internal/config/source
 cmd/internal/config: cmd/internal/cli cmd/internal/config/byname cmd/internal/config/cluster cmd/internal/config/deny cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
 cmd/internal/config/byname: cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize
 cmd/internal/config/cluster: cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table

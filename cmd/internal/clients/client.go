@@ -51,20 +51,10 @@ const (
 	Local   Scope = "local"
 )
 
-// All returns all clients, in the order in which they are shown.
-func All() []*Client {
-	var all []*Client
-	for i := range table {
-		all = append(all, &table[i])
-	}
-	return all
-}
-
 // ByName returns the client with an ID, an alias or a title, in any case.
 func ByName(name string) (*Client, error) {
 	var ids []string
-	for i := range table {
-		c := &table[i]
+	for _, c := range All() {
 		if strings.EqualFold(c.ID, name) || strings.EqualFold(c.Title, name) || slices.Contains(c.aliases, strings.ToLower(name)) {
 			return c, nil
 		}

@@ -180,7 +180,7 @@ func TestParseProblems(t *testing.T) {
 		{"not UTF-8", "cursor", "{\n\"\xff\": 1}", ":2: the text is not UTF-8"},
 		{"UTF-16", "cursor", "\xff\xfe{\x00}\x00", ":1: the text is not UTF-8"},
 		{"deep", "cursor", strings.Repeat("[", 100_000), ":1: values are nested too deep"},
-		{"deep within an entry", "cursor", `{"mcpServers": {"a": {"env": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}}}", ": values are nested too deep"},
+		{"deep within an entry", "cursor", `{"mcpServers": {"a": {"env": ` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + "}}}", ": values are nested too deep"},
 		{"many", "cursor", many, ": there are more than 1000 servers"},
 		{"TOML", "codex", "[mcp_servers.a]\ncommand = x\n", ":2: this is not TOML"},
 		{"YAML", "goose", "extensions:\n  a: [\n", ": this is not YAML"},

@@ -24,8 +24,10 @@ const (
 	maxJSON  = 32 << 20
 	maxOther = 4 << 20 // YAML and TOML
 
-	maxDepth = 64      // of the nesting of what is read
+	maxDepth = 500     // of the nesting of what is read
 	maxNodes = 100_000 // values that are read
+
+	maxCompared = 5_000_000 // values of a file before and after an edit
 )
 
 // MaxBytes returns how long a file may be.
@@ -40,6 +42,11 @@ var bom = []byte("\xef\xbb\xbf")
 
 // At returns the value at a path of keys, and whether there is one. An empty file has no values.
 func At(f Format, text []byte, path ...string) (source.Node, bool, *source.Problem) {
+	return at(f, text, maxNodes, path...)
+}
+
+// at is At with a bound for the number of values.
+func at(f Format, text []byte, most int, path ...string) (source.Node, bool, *source.Problem) {
 	if p := checkText(f, text); p != nil {
 		return source.Node{}, false, p
 	}
@@ -52,9 +59,9 @@ func At(f Format, text []byte, path ...string) (source.Node, bool, *source.Probl
 		}
 		return descend(root, path)
 	case YAML:
-		return yamlAt(text, path)
+		return yamlAt(text, most, path)
 	}
-	return jsonAt(text, path)
+	return jsonAt(text, most, path)
 }
 
 // checkText checks what holds for all formats.
@@ -71,6 +78,8 @@ func checkText(f Format, text []byte) *source.Problem {
 			line++
 		}
 		return &source.Problem{Line: line, Msg: "the text is not UTF-8", Hint: "save the file as UTF-8"}
+	case bytes.HasPrefix(bytes.TrimPrefix(text, bom), bom):
+		return &source.Problem{Line: 1, Msg: "there are two byte order marks", Hint: "save the file as UTF-8"}
 	}
 	return nil
 }
@@ -116,6 +125,6 @@ func tooDeep(line int) *source.Problem {
 	return &source.Problem{Line: line, Msg: "values are nested too deep"}
 }
 
-func tooMany(line int) *source.Problem {
-	return &source.Problem{Line: line, Msg: fmt.Sprintf("there are more than %d values", maxNodes)}
+func tooMany(line, most int) *source.Problem {
+	return &source.Problem{Line: line, Msg: fmt.Sprintf("there are more than %d values", most)}
 }

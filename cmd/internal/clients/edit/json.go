@@ -108,12 +108,12 @@ func jsonProblem(err error) *source.Problem {
 }
 
 // jsonAt returns the value at a path.
-func jsonAt(text []byte, path []string) (source.Node, bool, *source.Problem) {
+func jsonAt(text []byte, most int, path []string) (source.Node, bool, *source.Problem) {
 	v, empty, p := parseJSON(text)
 	if p != nil || empty {
 		return source.Node{}, false, p
 	}
-	r := jsonReader{text: text, line: 1}
+	r := jsonReader{text: text, line: 1, most: most}
 	for i, key := range path {
 		m, p := jsonMember(text, v, path[:i], key)
 		if p != nil || m == nil {
@@ -174,6 +174,7 @@ type jsonReader struct {
 	line    int // of counted
 	counted int
 	nodes   int
+	most    int             // of nodes
 	problem *source.Problem // the first one
 }
 
@@ -196,8 +197,8 @@ func (r *jsonReader) node(v hujson.Value, depth int) source.Node {
 	case depth > maxDepth:
 		r.problem = tooDeep(n.Line)
 		return n
-	case r.nodes > maxNodes:
-		r.problem = tooMany(n.Line)
+	case r.nodes > r.most:
+		r.problem = tooMany(n.Line, r.most)
 		return n
 	}
 	switch value := v.Value.(type) {

@@ -37,7 +37,7 @@ func yamlProblem(err error) *source.Problem {
 }
 
 // yamlAt returns the value at a path.
-func yamlAt(text []byte, path []string) (source.Node, bool, *source.Problem) {
+func yamlAt(text []byte, most int, path []string) (source.Node, bool, *source.Problem) {
 	n, p := parseYAML(text)
 	if p != nil || n == nil {
 		return source.Node{}, false, p
@@ -54,7 +54,7 @@ func yamlAt(text []byte, path []string) (source.Node, bool, *source.Problem) {
 		}
 		line, n = k.Line, v
 	}
-	r := yamlReader{}
+	r := yamlReader{most: most}
 	value := r.node(n, 0)
 	value.Line = line
 	return value, r.problem == nil, r.problem
@@ -99,6 +99,7 @@ func yamlKind(n *yaml.Node) string {
 // stands for.
 type yamlReader struct {
 	nodes   int
+	most    int             // of nodes
 	problem *source.Problem // the first one
 }
 
@@ -112,8 +113,8 @@ func (r *yamlReader) node(n *yaml.Node, depth int) source.Node {
 	case depth > maxDepth:
 		r.problem = tooDeep(out.Line)
 		return out
-	case r.nodes > maxNodes:
-		r.problem = tooMany(out.Line)
+	case r.nodes > r.most:
+		r.problem = tooMany(out.Line, r.most)
 		return out
 	}
 	switch n.Kind {

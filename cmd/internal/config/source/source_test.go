@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -151,5 +152,23 @@ func sameElements[T any](t *testing.T, path string, values []T, p *position) {
 	}
 	for i, v := range values {
 		sameShape(t, path+"/#", any(v), p.elems[i])
+	}
+}
+
+func TestStatements(t *testing.T) {
+	const text = "a = 1 # one\n\n[b.'c d']\n  x.y = [\n  \"]\", # no end\n  2]\r\n[[e]]\nf = { g = '}' }\n# end"
+	var got []string
+	for _, s := range Statements(text) {
+		got = append(got, fmt.Sprintf("%q %v %q", s.Keys, s.Header, text[s.Start:s.End]))
+	}
+	want := []string{
+		`["a"] false "a = 1"`,
+		`["b" "c d"] true "[b.'c d']"`,
+		`["b" "c d" "x" "y"] false "x.y = [\n  \"]\", # no end\n  2]"`,
+		`["e"] true "[[e]]"`,
+		`["e" "f"] false "f = { g = '}' }"`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
