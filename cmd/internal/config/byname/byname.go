@@ -99,7 +99,7 @@ func named(p *source.Problems, under string, m source.Member) []source.Node {
 		add("namespace", m.Key)
 	case !has("namespace"):
 		hint := NamespaceHint
-		if like := likeNamespace(m.Key); like != "" {
+		if like := LikeNamespace(m.Key); like != "" {
 			hint = "rename it, or write " + p.Write("namespace", `"`+like+`"`) + " in it"
 		}
 		p.Fail(m.Line, hint, "the key %s of %s cannot be a namespace", source.Shown(m.Key), under)
@@ -110,8 +110,8 @@ func named(p *source.Problems, under string, m source.Member) []source.Node {
 	return []source.Node{{Line: m.Line, Value: keys}}
 }
 
-// likeNamespace returns a namespace that is like a key, or "".
-func likeNamespace(key string) string {
+// LikeNamespace returns a namespace that is like a key, or "".
+func LikeNamespace(key string) string {
 	words := strings.FieldsFunc(key, func(r rune) bool { return !strings.ContainsRune(letters+"_.-", r) })
 	like := strings.TrimLeft(strings.Join(words, "_"), "_.-")
 	like = strings.TrimRight(like[:min(len(like), maxNamespace)], "_.-")

@@ -1,0 +1,216 @@
+package filechange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/textdiff"
+)
+
+// A Change is a new text for a file.
+type Change struct {
+	Path          string
+	Before, After []byte      // nil: there is no file
+	Mode          fs.FileMode // of a new file; 0 is 0600
+}
+
+// IsNone reports whether the change changes nothing.
+func (c Change) IsNone() bool {
+	return bytes.Equal(c.Before, c.After) && (c.Before == nil) == (c.After == nil)
+}
+
+// target returns the path with links followed.
+func (c Change) target() (string, error) {
+	path, err := filepath.EvalSymlinks(c.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, link := os.Lstat(c.Path); link == nil { // to nowhere
+			return "", cli.Failed(fmt.Errorf("%s is a link to a file that does not exist", c.Path), "remove the link, or make the file")
+		}
+		return c.Path, nil
+	}
+	return path, c.failed(err)
+}
+
+// failed names the file in an error of the system.
+func (c Change) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if in, ok := errors.AsType[*fs.PathError](err); ok {
+		err = in.Err
+	}
+	if in, ok := errors.AsType[*os.LinkError](err); ok {
+		err = in.Err
+	}
+	return cli.Failed(fmt.Errorf("%s cannot be changed: %w; nothing is changed", c.Path, err), "see who may write the file and its folder")
+}
+
+// Check returns an error if the change cannot be made.
+func (c Change) Check() error {
+	path, err := c.target()
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Before == nil:
+		return c.checkFolder(filepath.Dir(path))
+	case errors.Is(err, fs.ErrNotExist):
+		return cli.Failed(fmt.Errorf("%s is gone; nothing is changed", c.Path), "run the command again")
+	case err != nil:
+		return c.failed(err)
+	case c.Before == nil:
+		return cli.Failed(fmt.Errorf("%s is there now; nothing is changed", c.Path), "run the command again")
+	case !info.Mode().IsRegular():
+		return cli.Failed(fmt.Errorf("%s is not a regular file; nothing is changed", c.Path), "edit it by hand")
+	case info.Mode().Perm()&0o200 == 0:
+		return cli.Failed(fmt.Errorf("%s is read-only; nothing is changed", c.Path), "chmod u+w it, or edit it by hand")
+	}
+	if err := checkOwner(info); err != nil {
+		return cli.Failed(fmt.Errorf("%s %w; nothing is changed", c.Path, err), "run the command as its owner")
+	}
+	now, err := os.ReadFile(path)
+	if err != nil {
+		return c.failed(err)
+	}
+	if !bytes.Equal(now, c.Before) {
+		return cli.Failed(fmt.Errorf("%s was changed by another program; nothing is changed", c.Path), "run the command again")
+	}
+	return c.checkFolder(filepath.Dir(path))
+}
+
+// checkFolder checks that a file can be made in a folder, or in the one above it that exists.
+func (c Change) checkFolder(dir string) error {
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
+			dir = filepath.Dir(dir)
+			continue
+		case err == nil && !info.IsDir():
+			err = fmt.Errorf("%s is no folder", dir)
+		case err == nil:
+			err = writable(dir)
+		}
+		return c.failed(err)
+	}
+}
+
+// Applied are changes that were made.
+type Applied struct {
+	Dirs []string // that were made, the outer ones first
+	done []Change
+}
+
+// Apply makes all changes, or none.
+func Apply(changes ...Change) (*Applied, error) {
+	a := &Applied{}
+	for _, c := range changes {
+		if !c.IsNone() {
+			if err := c.Check(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, c := range changes {
+		if c.IsNone() {
+			continue
+		}
+		err := a.makeFolders(c)
+		if err == nil {
+			err = c.write()
+		}
+		if err != nil {
+			return nil, errors.Join(c.failed(err), a.Undo())
+		}
+		a.done = append(a.done, c)
+	}
+	return a, nil
+}
+
+// makeFolders makes the folders of a new file.
+func (a *Applied) makeFolders(c Change) error {
+	var missing []string
+	for dir := filepath.Dir(c.Path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	for _, dir := range slices.Backward(missing) {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		a.Dirs = append(a.Dirs, dir)
+	}
+	return nil
+}
+
+// write replaces the file.
+func (c Change) write() error {
+	path, err := c.target()
+	if err != nil {
+		return err
+	}
+	if c.After == nil {
+		return os.Remove(path)
+	}
+	mode := c.Mode
+	if mode == 0 {
+		mode = 0o600
+	}
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	next, err := os.CreateTemp(filepath.Dir(path), ".toolman-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(c.After)
+	if err = errors.Join(err, next.Chmod(mode), next.Sync(), next.Close()); err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		os.Remove(next.Name())
+	}
+	return err
+}
+
+// Undo takes the changes back, and removes the folders that were made for them and are empty. It
+// leaves a file alone that was changed since.
+func (a *Applied) Undo() error {
+	var all []error
+	for _, c := range slices.Backward(a.done) {
+		back := Change{Path: c.Path, Before: c.After, After: c.Before}
+		err := back.Check()
+		if err == nil {
+			err = back.write()
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("undo: %w", err))
+		}
+	}
+	a.done = nil
+	for _, dir := range slices.Backward(a.Dirs) {
+		os.Remove(dir) // if it is empty
+	}
+	return errors.Join(all...)
+}
+
+// Diff returns the change as a unified diff.
+func (c Change) Diff() string {
+	old, now := c.Path, c.Path
+	if c.Before == nil {
+		old = os.DevNull
+	}
+	if c.After == nil {
+		now = os.DevNull
+	}
+	return textdiff.Unified(old, now, c.Before, c.After)
+}
