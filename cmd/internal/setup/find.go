@@ -1,13 +1,16 @@
 package setup
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/source"
 )
@@ -92,8 +95,8 @@ func (l Location) Check() error {
 
 // find returns what to load: the file named explicitly (--config, "" if not given), the text of
 // TOOLMAN_CONFIG_JSON, the file named by TOOLMAN_CONFIG, tools.toml in dir (the working directory)
-// or in a folder above it up to its repository's root (the folder with .git), or the one in
-// $CLAUDE_PROJECT_DIR. Outside a repository it does not look above dir, since any user may write to
+// or in a folder above it up to its repository's root (the folder with .git), the one in
+// $CLAUDE_PROJECT_DIR, or the user's own (see [UserFile]). Outside a repository it does not look above dir, since any user may write to
 // /tmp. It does not check that a named file exists. If it finds none, or one that fails
 // [Location.Check], it returns a [*source.Error].
 func find(explicit string, getenv func(string) string, dir string) (Location, error) {
@@ -114,6 +117,9 @@ func find(explicit string, getenv func(string) string, dir string) (Location, er
 	if project := getenv("CLAUDE_PROJECT_DIR"); project != "" {
 		candidates = append(candidates, Location{Source: file(against(dir, project)), Why: "in CLAUDE_PROJECT_DIR"})
 	}
+	if user := UserFile(getenv); user != "" {
+		candidates = append(candidates, Location{Source: source.Source{Path: user}, Why: "the user's, for all projects"})
+	}
 	for _, c := range candidates {
 		if info, err := os.Stat(c.Path); err == nil && !info.IsDir() {
 			c.found = true
@@ -121,6 +127,49 @@ func find(explicit string, getenv func(string) string, dir string) (Location, er
 		}
 	}
 	return Location{}, notFound(candidates)
+}
+
+// UserFile returns the path of the user's own tools.toml, which is for all projects: in
+// $XDG_CONFIG_HOME/toolman, in ~/.config/toolman or, on Windows, in %APPDATA%\toolman. It returns ""
+// without a home directory.
+func UserFile(getenv func(string) string) string {
+	if dir := ConfigFolder(getenv); dir != "" {
+		return filepath.Join(dir, fileName)
+	}
+	return ""
+}
+
+// ConfigFolder returns the folder of the user's own tools.toml, or "".
+func ConfigFolder(getenv func(string) string) string {
+	xdg, home := getenv("XDG_CONFIG_HOME"), getenv("HOME")
+	switch {
+	case filepath.IsAbs(xdg): // as the XDG specification says, others are ignored
+		return filepath.Join(xdg, "toolman")
+	case runtime.GOOS == "windows" && getenv("APPDATA") != "":
+		return filepath.Join(getenv("APPDATA"), "toolman")
+	case filepath.IsAbs(home):
+		return filepath.Join(home, ".config", "toolman")
+	}
+	return ""
+}
+
+// FindToEdit returns the path of the file that a command edits: the one in use or, if there is none,
+// tools.toml in the working directory.
+func (f *Flags) FindToEdit() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	at, err := find(f.Config, os.Getenv, dir)
+	switch {
+	case at.Path == "" && err != nil:
+		return filepath.Join(dir, fileName), nil
+	case err != nil:
+		return "", err
+	case at.Path == inEnvironment || at.Path == fromStdin:
+		return "", cli.Usage(errors.New("the configuration is in no file that could be edited"), "name a file with --config")
+	}
+	return at.Path, nil
 }
 
 // against returns path, relative to dir if it is relative.
@@ -157,6 +206,6 @@ func notFound(candidates []Location) *source.Error {
 	}
 	return &source.Error{Problems: []source.Problem{{
 		Msg:  "no " + fileName + " found, looked for:\n    " + strings.Join(places, "\n    "),
-		Hint: "name one with --config or TOOLMAN_CONFIG, write it as JSON into TOOLMAN_CONFIG_JSON, or create one, for example:\n\n" + source.Smallest,
+		Hint: "name one with --config or TOOLMAN_CONFIG, write it as JSON into TOOLMAN_CONFIG_JSON, let toolman init make one, or write it, for example:\n\n" + source.Smallest,
 	}}}
 }

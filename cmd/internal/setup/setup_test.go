@@ -180,3 +180,30 @@ func TestTheRouterReadsCatalogBytesAsTheConfigurationHasThem(t *testing.T) {
 		t.Errorf("%d stands for auto, and %d in the router", config.CatalogAuto, metatool.CatalogAuto)
 	}
 }
+
+func TestTheUsersOwnFileIsFoundLast(t *testing.T) {
+	root := tree(t, "home/.config/toolman/tools.toml", "xdg/toolman/tools.toml", "project/tools.toml", "dir/")
+	for _, tt := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"HOME": "home"}, "home/.config/toolman/tools.toml"},
+		{map[string]string{"HOME": "home", "XDG_CONFIG_HOME": "xdg"}, "xdg/toolman/tools.toml"},
+		{map[string]string{"HOME": "home", "CLAUDE_PROJECT_DIR": "project"}, "project/tools.toml"},
+		{map[string]string{}, ""},
+	} {
+		getenv := func(name string) string {
+			if value := tt.env[name]; value != "" {
+				return filepath.Join(root, value)
+			}
+			return ""
+		}
+		at, err := find("", getenv, filepath.Join(root, "dir"))
+		if tt.want == "" && err == nil || tt.want != "" && at.Path != filepath.Join(root, tt.want) {
+			t.Errorf("%v: got %s, %v", tt.env, at.Path, err)
+		}
+	}
+	if at, err := find("", func(string) string { return "relative" }, filepath.Join(root, "dir")); err == nil && at.Path != "" && strings.Contains(at.Why, "the user's") {
+		t.Errorf("a relative XDG_CONFIG_HOME led to %s", at.Path)
+	}
+}
