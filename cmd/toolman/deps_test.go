@@ -151,6 +151,7 @@ router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/choose r
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/upstream spawn
 router/record: router/toolset router/view
+router/search:
 router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/breakpoint router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/record router/subscribe router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
