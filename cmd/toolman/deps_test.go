@@ -63,6 +63,8 @@ cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock
 cmd/internal/filechange: cmd/internal/cli cmd/internal/textdiff
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
+cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
+cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/engine cmd/internal/filechange cmd/internal/importer cmd/internal/setup cmd/internal/toolsfile mcpwire/sanitize
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view

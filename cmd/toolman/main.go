@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/engine"
+	"toolman/cmd/internal/initcmd"
 	"toolman/cmd/internal/lockcmd"
 	"toolman/cmd/internal/servercmd"
 	"toolman/cmd/internal/setup"
@@ -106,7 +108,6 @@ The smallest useful tools.toml:
 toolman looks for it in the working directory, in the folders above it up to the
 repository's root, in $CLAUDE_PROJECT_DIR, and in ~/.config/toolman; --config or
 TOOLMAN_CONFIG name another, and TOOLMAN_CONFIG_JSON may hold the configuration itself.
-"toolman init" makes it of the servers that your MCP clients have.
 "toolman check" says which file was found and whether all of it works.`
 
 // newRootCommand makes toolman without a command, which serves one client.
@@ -146,7 +147,7 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 func addCommands(root *cobra.Command, f *engine.Flags) {
 	root.SetHelpCommand(newHelpCommand())
 	addTopics(root)
-	root.AddCommand(servercmd.New(&f.Flags)...)
+	root.AddCommand(slices.Concat(initcmd.Commands(f), servercmd.New(&f.Flags))...)
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), lockcmd.New(f), newExplainCommand(f), newResolveCommand(f),
 		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), tap.New(), newTokenCommand(),
 		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
