@@ -59,6 +59,7 @@ cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/s
 cmd/internal/debugsock: cmd/internal/cli cmd/internal/traces/files router/breakpoint
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
+cmd/internal/diagnosis: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source mcpwire mcpwire/sanitize router/catalog router/suggest router/upstream
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
 cmd/internal/filechange: cmd/internal/cli cmd/internal/textdiff
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
@@ -67,7 +68,7 @@ cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/inter
 cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/engine cmd/internal/filechange cmd/internal/importer cmd/internal/setup cmd/internal/toolsfile mcpwire/sanitize
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
-cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
+cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
 cmd/internal/servercmd: cmd/internal/cli cmd/internal/config cmd/internal/config/byname cmd/internal/filechange cmd/internal/setup cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn

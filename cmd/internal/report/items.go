@@ -60,7 +60,7 @@ func (rep *Report) addHeld(offered *catalog.Catalog) {
 		if slices.ContainsFunc(held, isNewResource) {
 			lines = append(lines, "resources that a server adds as it runs can be named in unpinned, in tools.toml")
 		}
-		rep.problem("%s held back of server %s; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
+		rep.ofServer("%s held back of server %s; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
 			cli.CountIs(len(held), "item"), held[0].Source.Name, strings.Join(lines, "\n    "))
 	}
 }

@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"toolman/cmd/internal/diagnosis"
 	"toolman/cmd/internal/engine"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/upstream"
 )
+
+// elsewhere are the findings that problems and notes say as well.
+var elsewhere = []string{"list-unread", "stray-output", "name-changed", "name-too-long", "name-collision", "pins-held"}
 
 // Print writes the report for people.
 func (rep *Report) Print(out io.Writer) error {
@@ -48,6 +53,14 @@ func (rep *Report) Print(out io.Writer) error {
 	for _, s := range rep.Servers {
 		if s.Stderr != "" {
 			fmt.Fprintf(out, "\n! the last that server %s wrote to its standard error:\n    %s", s.Name, strings.ReplaceAll(s.Stderr, "\n", "\n    "))
+		}
+	}
+	for _, f := range rep.Findings {
+		if mark := "-"; f.Server != "" && !slices.Contains(elsewhere, f.ID) {
+			if f.Level == diagnosis.Problem {
+				mark = "!"
+			}
+			fmt.Fprintf(out, "\n%s server %s: %s (%s)\n    %s", mark, f.Server, f.Summary, f.ID, f.Fix)
 		}
 	}
 	for _, n := range rep.Notes {

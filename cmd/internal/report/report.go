@@ -5,11 +5,14 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/diagnosis"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/router/upstream"
 	"toolman/router/view"
 )
@@ -27,13 +30,17 @@ type Report struct {
 	Why      string   `json:"why"`                       // why this file was chosen
 	Mode     string   `json:"activation_mode,omitempty"` // if it is fixed
 	Cluster  *cluster `json:"cluster,omitempty"`
-	Servers  []server `json:"servers"`
+	Servers  []Server `json:"servers"`
 	Problems []string `json:"problems"` // what makes OK false
 	Notes    []string `json:"notes"`    // what does not
 	Cost     cost     `json:"cost"`
+	// Findings are what package diagnosis says of the servers, and the problems that are of no
+	// server.
+	Findings []diagnosis.Finding `json:"findings"`
 }
 
-type server struct {
+// A Server is what toolman check found out about a server.
+type Server struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Line      int    `json:"line"`
@@ -45,6 +52,7 @@ type server struct {
 	Server    string `json:"server,omitempty"`
 	Millis    int64  `json:"startup_ms,omitempty"`
 	Tools     int    `json:"tools"`
+	Bytes     int    `json:"list_bytes"` // of its tools, if all were active
 	Resources int    `json:"resources"`
 	Templates int    `json:"resource_templates"`
 	Prompts   int    `json:"prompts"`
@@ -65,17 +73,18 @@ type cost struct {
 
 // New reports on servers that have started.
 func New(c *config.Config, r *router.Router) *Report {
-	rep := &Report{Config: c.Path, Why: c.Why, Problems: []string{}, Notes: []string{}}
+	rep := &Report{Config: c.Path, Why: c.Why, Problems: []string{}, Notes: []string{}, Findings: []diagnosis.Finding{}}
 	if c.ActivationMode != view.ModeAuto.String() {
 		rep.Mode = c.ActivationMode
 	}
 	for _, w := range c.Warnings {
 		rep.note("warning: %s", w)
 	}
-	rep.addServers(c, r)
+	statuses := rep.addServers(c, r)
 	offered := r.Catalog()
+	rep.diagnose(c, statuses, offered)
 	for _, col := range offered.Collisions {
-		rep.problem("%s %s of server %s is not offered: %s has that name already; give one of the servers another namespace",
+		rep.ofServer("%s %s of server %s is not offered: %s has that name already; give one of the servers another namespace",
 			col.Loser.Item.Kind, sanitize.Line(col.Loser.Name), col.Loser.Source.Name, col.By)
 	}
 	rep.addHeld(offered)
@@ -108,8 +117,32 @@ func New(c *config.Config, r *router.Router) *Report {
 	return rep
 }
 
+// problem adds a problem that is of no server.
 func (rep *Report) problem(format string, args ...any) {
+	rep.ofServer(format, args...)
+	summary, fix := rep.Problems[len(rep.Problems)-1], ""
+	if at := strings.LastIndex(summary, "; "); at >= 0 {
+		summary, fix = summary[:at], summary[at+2:]
+	}
+	rep.Findings = append(rep.Findings, diagnosis.Finding{ID: "configuration", Level: diagnosis.Problem, Summary: summary, Fix: fix})
+}
+
+// ofServer adds a problem for which there is a finding of a server.
+func (rep *Report) ofServer(format string, args ...any) {
 	rep.Problems = append(rep.Problems, fmt.Sprintf(format, args...))
+}
+
+// diagnose adds what package diagnosis says of the servers, without secrets.
+func (rep *Report) diagnose(c *config.Config, statuses []upstream.Status, offered *catalog.Catalog) {
+	scrub := redact.NewScrubber(c.Secrets)
+	servers := setup.Enabled(c)
+	for i, st := range statuses {
+		s := diagnosis.Server{Server: servers[i], Status: st, File: c.Path}
+		for _, f := range append(diagnosis.Of(&s), diagnosis.Items(&s, offered)...) {
+			f.Summary, f.Fix = scrub.Text(f.Summary), scrub.Text(f.Fix)
+			rep.Findings = append(rep.Findings, f)
+		}
+	}
 }
 
 func (rep *Report) note(format string, args ...any) {
@@ -143,12 +176,15 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 		}
 		st.Stderr = ""
 	}
-	s := server{
+	s := Server{
 		Name: st.Name, Namespace: st.Namespace, Line: of.Line, About: of.Description, State: st.State.String(), Problem: st.Problem,
 		Revision: sanitize.Line(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
 		Server: sanitize.Line(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
 		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),
 		Templates: len(st.Entries[mcpwire.Template]), Prompts: len(st.Entries[mcpwire.Prompt]),
+	}
+	for _, e := range st.Entries[mcpwire.Tool] {
+		s.Bytes += len(e.Item.Raw)
 	}
 	switch st.State {
 	case upstream.Ready:
@@ -156,11 +192,11 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 		rep.note("toolman serve starts server %s for each session, with the session's own values; its items are unknown here", st.Name)
 	default:
 		s.Stderr = st.Stderr
-		rep.problem("%s:%d: server %s is not ready: %s", rep.Config, of.Line, st.Name, st.Problem)
+		rep.ofServer("%s:%d: server %s is not ready: %s", rep.Config, of.Line, st.Name, st.Problem)
 	}
 	for k, why := range st.Unread {
 		if why != "" && st.State == upstream.Ready {
-			rep.problem("%s:%d: server %s has items that are not known: %s could not be read whole: %s",
+			rep.ofServer("%s:%d: server %s has items that are not known: %s could not be read whole: %s",
 				rep.Config, of.Line, st.Name, mcpwire.Kind(k).ListMethod(), sanitize.Line(why))
 		}
 	}

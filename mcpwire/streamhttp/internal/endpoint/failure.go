@@ -93,6 +93,9 @@ func Refusal(resp *http.Response, inSession bool) *Failure {
 		f.Transient = true
 	}
 	f.Text = statusText(f, inSession)
+	if f.Status == http.StatusUnauthorized && strings.Contains(resp.Header.Get("WWW-Authenticate"), "resource_metadata") {
+		f.Text += "; it names a server for logins"
+	}
 	if detail != "" {
 		f.Text += "; the server says: " + detail
 	}
