@@ -23,13 +23,23 @@ func newHelpCommand() *cobra.Command {
 		Example: "  toolman help toolset build   the help of a command\n  toolman help policies        a page",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
-			if found, rest, err := root.Find(args); err == nil && len(rest) == 0 {
+			found, rest, err := root.Find(args)
+			isCommand := err == nil && len(rest) == 0
+			if isCommand {
 				found.InitDefaultHelpFlag()
-				return found.Help()
+				if err := found.Help(); err != nil || len(args) != 1 {
+					return err
+				}
 			}
-			if text, ok := page(args[0]); ok && len(args) == 1 {
-				_, err := io.WriteString(cmd.OutOrStdout(), text)
+			if text, ok := page(strings.Join(args, " ")); ok {
+				if isCommand { // the page has the name of a command
+					text = "\n" + text
+				}
+				_, err = io.WriteString(cmd.OutOrStdout(), text)
 				return err
+			}
+			if isCommand {
+				return nil
 			}
 			names := cli.Subcommands(root)
 			for _, t := range topics() {

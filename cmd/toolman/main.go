@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/doctor"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/initcmd"
 	"toolman/cmd/internal/lockcmd"
@@ -151,7 +152,7 @@ func addCommands(root *cobra.Command, f *engine.Flags) {
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), lockcmd.New(f), newExplainCommand(f), newResolveCommand(f),
 		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), tap.New(), newTokenCommand(),
 		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
-		newDemoCommand(f), newDemoServerCommand(f))
+		newDemoCommand(f), newDemoServerCommand(f), doctor.New(f))
 }
 
 func newVersionCommand() *cobra.Command {
