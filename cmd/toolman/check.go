@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +15,7 @@ import (
 	"toolman/cmd/internal/report"
 	"toolman/cmd/internal/resolve"
 	"toolman/mcpwire/sanitize"
+	"toolman/mcpwire/system"
 )
 
 func newCheckCommand(f *engine.Flags) *cobra.Command {
@@ -59,7 +59,7 @@ func check(ctx context.Context, f *engine.Flags, out io.Writer, asJSON bool) err
 	} else {
 		err = found.Print(out)
 	}
-	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
+	if system.Closed(err) { // the reader has seen enough
 		err = nil
 	}
 	if err == nil && !found.OK {

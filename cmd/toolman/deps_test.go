@@ -57,7 +57,7 @@ cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize route
 cmd/internal/config/source: mcpwire/sanitize
 cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
 cmd/internal/debugsock: cmd/internal/cli cmd/internal/traces/files router/breakpoint
-cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace
+cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace mcpwire/system
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/diagnosis: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source mcpwire mcpwire/sanitize router/catalog router/suggest router/upstream
 cmd/internal/doctor: cmd/internal/cli cmd/internal/clients cmd/internal/config cmd/internal/config/reference cmd/internal/diagnosis cmd/internal/engine cmd/internal/report cmd/internal/setup mcpwire/sanitize router/upstream
@@ -74,7 +74,7 @@ cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/r
 cmd/internal/servercmd: cmd/internal/cli cmd/internal/config cmd/internal/config/byname cmd/internal/filechange cmd/internal/setup cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
-cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
+cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize mcpwire/system router/toolset
 cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router/httpd/cluster/engine router/toolset
 cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/debugsock cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient router/breakpoint spawn
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
@@ -87,11 +87,11 @@ cmd/internal/traces/check: cmd/internal/cli cmd/internal/junit cmd/internal/trac
 cmd/internal/traces/compare: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/recording jsonrpc/trace jsonrpc/trace/filter mcpwire mcpwire/sanitize
 cmd/internal/traces/dialog: jsonrpc jsonrpc/peer
 cmd/internal/traces/export: cmd/internal/cli cmd/internal/setup cmd/internal/traces/calls cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire mcpwire/sanitize
-cmd/internal/traces/files: cmd/internal/cli jsonrpc/trace
+cmd/internal/traces/files: cmd/internal/cli jsonrpc/trace mcpwire/system
 cmd/internal/traces/page: cmd/internal/cli cmd/internal/debugsock cmd/internal/traces/compare cmd/internal/traces/files cmd/internal/traces/recording jsonrpc jsonrpc/peer jsonrpc/trace router/breakpoint
 cmd/internal/traces/page/web: cmd/internal/traces/printer
 cmd/internal/traces/play: cmd/internal/cli cmd/internal/junit cmd/internal/traces/compare cmd/internal/traces/dialog cmd/internal/traces/recording jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/suggest
-cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize
+cmd/internal/traces/printer: cmd/internal/cli cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize mcpwire/system
 cmd/internal/traces/recording: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter mcpwire
 cmd/internal/traces/remove: cmd/internal/cli cmd/internal/traces/files jsonrpc jsonrpc/trace jsonrpc/trace/filter jsonrpc/trace/redact
 cmd/internal/traces/replay: cmd/internal/cli cmd/internal/junit cmd/internal/traces/compare cmd/internal/traces/dialog cmd/internal/traces/recording jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize spawn
@@ -106,16 +106,17 @@ jsonrpc/trace/filter: jsonrpc/trace
 jsonrpc/trace/redact:
 mcpwire: jsonrpc
 mcpwire/httpbody: jsonrpc mcpwire/httpheader
-mcpwire/httpclient: mcpwire/sanitize
+mcpwire/httpclient: mcpwire/sanitize mcpwire/system
 mcpwire/httpheader: jsonrpc mcpwire mcpwire/sanitize
 mcpwire/inputreq: jsonrpc mcpwire
 mcpwire/jsonschema:
 mcpwire/sanitize:
 mcpwire/schema: mcpwire/jsonschema
 mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/endpoint
-mcpwire/streamhttp/credential: mcpwire/sanitize
+mcpwire/streamhttp/credential: mcpwire/sanitize mcpwire/system
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
-mcpwire/streamhttp/internal/h1:
+mcpwire/streamhttp/internal/h1: mcpwire/system
+mcpwire/system:
 router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/breakpoint router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/dial router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/apps: jsonrpc mcpwire
 router/audit: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire router/budget
@@ -129,7 +130,7 @@ router/choose: mcpwire mcpwire/sanitize router/catalog router/view
 router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/policy router/record router/tracing router/upstream router/view
 router/clientstate: router/budget router/client router/view
 router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/calls router/catalog router/client router/input router/tracing router/upstream
-router/dial: jsonrpc/peer mcpwire/streamhttp spawn
+router/dial: jsonrpc/peer mcpwire/streamhttp mcpwire/system spawn
 router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
 router/feed: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/tracing
 router/hook: mcpwire/sanitize router/catalog router/toolset spawn
@@ -140,7 +141,7 @@ router/httpd/bridge/provider: jsonrpc
 router/httpd/cluster: jsonrpc mcpwire mcpwire/httpheader router/apps router/budget router/httpd/cluster/engine router/httpd/cluster/failure router/httpd/cluster/hop router/httpd/cluster/names router/httpd/presence router/input
 router/httpd/cluster/engine: mcpwire/sanitize
 router/httpd/cluster/failure: jsonrpc mcpwire/httpbody router/httpd/bridge
-router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader router/budget
+router/httpd/cluster/hop: mcpwire/httpbody mcpwire/httpheader mcpwire/system router/budget
 router/httpd/cluster/names: router/budget router/httpd/presence
 router/httpd/cluster/ratelimit: router/httpd/cluster/engine
 router/httpd/guard: mcpwire/sanitize router/budget

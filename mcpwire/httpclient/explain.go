@@ -9,9 +9,9 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"syscall"
 
 	"toolman/mcpwire/sanitize"
+	"toolman/mcpwire/system"
 )
 
 // maxDetail is how many characters of a foreign text are shown.
@@ -41,9 +41,9 @@ func Explain(err error) (text string, transient bool) {
 		return "the lookup of the host " + sanitize.Cut(dns.Name, 100) + " failed (" + sanitize.Cut(dns.Err, 100) + "); check the network", true
 	case isOp && op.Op == "proxyconnect":
 		return "the connection to the proxy in HTTPS_PROXY or HTTP_PROXY failed: " + sanitize.Cut(op.Err.Error(), maxDetail), true
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case system.Refused(err):
 		return "connection refused; start the server, or check host and port", true
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case system.Unreachable(err):
 		return "the host is unreachable; check the network", true
 	case errors.Is(err, context.DeadlineExceeded), isTimeout && timeout.Timeout():
 		return "the server did not respond in time; check that it is running and that the network allows connections to it", true
@@ -51,7 +51,7 @@ func Explain(err error) (text string, transient bool) {
 	if text := explainTLS(err); text != "" {
 		return text, false
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || system.Reset(err) {
 		return "the server closed the connection before its response was complete", true
 	}
 	return "the connection failed: " + sanitize.Cut(err.Error(), maxDetail), true

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc/peer"
+	"toolman/mcpwire/system"
 )
 
 // A socket is the connection to a server that listens on a Unix socket.
@@ -69,7 +70,7 @@ func unreachable(path string, err error) error {
 		return fmt.Errorf("the socket %s: permission denied; let toolman's user write to it", path)
 	case statErr == nil && info.Mode().Type() != os.ModeSocket:
 		return fmt.Errorf("%s is no socket; correct the path", path)
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case system.Refused(err):
 		return fmt.Errorf("no server listens on the socket %s; start it", path)
 	}
 	if why, ok := errors.AsType[syscall.Errno](err); ok {

@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 
 	"golang.org/x/term"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traces/printer"
 	"toolman/jsonrpc/trace"
+	"toolman/mcpwire/system"
 )
 
 const (
@@ -68,7 +68,7 @@ func (s *screen) wire(r *trace.Record) error {
 		short.Msg = []byte(shorten(r.Msg, room))
 	}
 	err := s.printer.Print(&short)
-	if errors.Is(err, syscall.EPIPE) {
+	if system.Closed(err) {
 		return errClosed
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/cmd/internal/config/source"
+	"toolman/mcpwire/system"
 
 	"github.com/gofrs/flock"
 )
@@ -59,7 +60,7 @@ func replace(path string, text []byte) error {
 		os.Remove(temp)
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := system.Rename(temp, path); err != nil {
 		os.Remove(temp)
 		return err
 	}
@@ -83,16 +84,28 @@ const retry = 10 * time.Millisecond
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		l := flock.New(path, flock.SetPermissions(0o644))
-		if _, err := l.TryLockContext(ctx, retry); err != nil {
+		err := system.Retry(func() error { // Windows opens no file that is just being removed
+			_, err := l.TryLockContext(ctx, retry)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 		if current(l, path) {
-			return func() {
-				os.Remove(path) // while it is locked, so that no process locks a file that is gone
-				l.Unlock()
-			}, nil
+			return func() { release(l, path) }, nil
 		}
 		l.Unlock()
+	}
+}
+
+// release unlocks a file and removes it. Where the system allows that, it removes the file while it
+// is locked, so that no process locks a file that is gone. Windows removes no file that is open:
+// neither this one before it is unlocked, nor one that another process is about to lock.
+func release(l *flock.Flock, path string) {
+	removed := os.Remove(path)
+	l.Unlock()
+	if removed != nil && runtime.GOOS == "windows" {
+		os.Remove(path)
 	}
 }
 

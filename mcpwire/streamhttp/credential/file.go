@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"toolman/mcpwire/system"
+
 	"golang.org/x/oauth2"
 )
 
@@ -188,5 +190,5 @@ func replace(path string, text []byte) error {
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	return os.Rename(temp.Name(), path)
+	return system.Rename(temp.Name(), path)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"toolman/cmd/internal/cli"
+	"toolman/mcpwire/system"
 )
 
 // Replace puts what write writes into a file, which is then readable only by its owner. Until all
@@ -29,7 +30,7 @@ func Replace(path string, write func(io.Writer) error) error {
 		err = next.Sync()
 	}
 	if err = errors.Join(err, next.Close()); err == nil {
-		err = os.Rename(next.Name(), path)
+		err = system.Rename(next.Name(), path)
 	}
 	if err != nil {
 		os.Remove(next.Name())

@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"toolman/cmd/internal/traces/calls"
 	"toolman/cmd/internal/traces/files"
 	"toolman/jsonrpc/trace"
+	"toolman/mcpwire/system"
 )
 
 // Options choose a trace and what to print of it.
@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 		v.printer = newStats(out, po)
 	}
 	err = errors.Join(v.read(in), v.end())
-	if errors.Is(err, syscall.EPIPE) {
+	if system.Closed(err) {
 		return nil
 	}
 	return err

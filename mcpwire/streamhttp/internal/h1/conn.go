@@ -11,7 +11,10 @@ import (
 	"net/http/httptrace"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"toolman/mcpwire/system"
 )
 
 // A conn is a connection for one request after another.
@@ -154,4 +157,11 @@ func (b *body) end(whole bool) {
 		return
 	}
 	c.Close()
+}
+
+// alive reports whether an idle connection is open and has nothing to read. Unexpected data would
+// be mistaken for the response to the next request.
+func (c *conn) alive() bool {
+	tcp, ok := c.Conn.(syscall.Conn)
+	return ok && system.Quiet(tcp)
 }

@@ -190,7 +190,7 @@ func TestUselessConnectionIsNotReused(t *testing.T) {
 			d := dial(t, s.url)
 			call(t, d, s.url)
 			for _, c := range d.idle {
-				for c.idleAlive() { // what the server does after its response is on the way
+				for c.alive() { // what the server does after its response is on the way
 					time.Sleep(time.Millisecond)
 				}
 			}

@@ -34,7 +34,7 @@ type Transport struct {
 func New(t *http.Transport, to *url.URL) *Transport {
 	d := &Transport{Transport: t}
 	ascii := !strings.ContainsFunc(to.Host, func(r rune) bool { return r <= ' ' || r > '~' || r == '%' })
-	if !canCheck || to.Scheme != "http" || !ascii {
+	if to.Scheme != "http" || !ascii {
 		return d
 	}
 	if t.Proxy != nil {
@@ -64,7 +64,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // take returns an idle connection, or a new one.
 func (t *Transport) take(ctx context.Context) (*conn, error) {
 	for c := t.last(); c != nil; c = t.last() {
-		if c.idleAlive() {
+		if c.alive() {
 			return c, nil
 		}
 		c.Close()
@@ -114,7 +114,7 @@ func (t *Transport) sweep() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.idle = slices.DeleteFunc(t.idle, func(c *conn) bool {
-		useless := time.Since(c.idleSince) >= t.IdleConnTimeout || !c.idleAlive()
+		useless := time.Since(c.idleSince) >= t.IdleConnTimeout || !c.alive()
 		if useless {
 			c.Close()
 		}

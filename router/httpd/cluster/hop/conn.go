@@ -14,7 +14,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"toolman/mcpwire/system"
 )
 
 const (
@@ -78,7 +81,7 @@ func (c *Client) connect(ctx context.Context, address string) (*conn, error) {
 		return idle, nil
 	}
 	raw, err := c.dialer.DialContext(ctx, "tcp", address)
-	if errors.Is(err, refused) {
+	if system.Refused(err) {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	} else if err != nil {
 		return nil, err
@@ -169,7 +172,7 @@ func (p *pool) last(address string) *conn {
 func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || !canCheck || c.made.Before(p.dropped[c.address]) || len(p.idle[c.address]) >= maxIdle {
+	if p.closed || c.made.Before(p.dropped[c.address]) || len(p.idle[c.address]) >= maxIdle {
 		c.Close()
 		return
 	}
@@ -230,4 +233,11 @@ func (p *pool) dropLocked(address string) {
 		c.Close()
 	}
 	delete(p.idle, address)
+}
+
+// alive reports whether an idle connection is open. The peer has nothing to say on it: what there
+// is to read is the end of the connection, or of its TLS.
+func (c *conn) alive() bool {
+	tcp, ok := c.Conn.(syscall.Conn)
+	return ok && system.Quiet(tcp)
 }
