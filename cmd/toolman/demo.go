@@ -69,7 +69,7 @@ func loadDemo(f *engine.Flags, program string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer demo.Remove(dir)
 	if f.Config, err = demo.WriteConfig(dir, program); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolman/cmd/internal/demo/demoserver"
+	"toolman/mcpwire/system"
 )
 
 const traceName = "trace.jsonl" // in the temporary directory
@@ -49,7 +50,22 @@ func Run(ctx context.Context, o Options) error {
 		fmt.Fprintf(s.out, "\nKept in %s: tools.toml, the log, and the trace. To read it:\n   %s trace %s\n", dir, o.Name, filepath.Join(dir, traceName))
 		return err
 	}
-	return errors.Join(err, os.RemoveAll(dir))
+	return errors.Join(err, Remove(dir))
+}
+
+// Remove removes a directory that holds only files. os.RemoveAll needs a system call that Wine 8 does
+// not have.
+func Remove(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, file := range files {
+		path := filepath.Join(dir, file.Name())
+		failed = errors.Join(failed, system.Retry(func() error { return os.Remove(path) }))
+	}
+	return errors.Join(failed, os.Remove(dir))
 }
 
 // play starts a gateway in dir, goes through the script and ends the gateway.
