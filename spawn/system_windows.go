@@ -1,81 +1,43 @@
 package spawn
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"toolman/spawn/winproc"
 )
 
-// A child is a process in its own job object. We have the only handle of the job, so the kernel
-// kills the job when this process ends.
+// A child is a process in its own job object.
 type child struct {
-	pid  int
-	proc *os.Process
-	job  windows.Handle
+	*winproc.Process
+	pid int
 }
 
 func startChild(path string, c *Command, env []string, s *streams) (*child, error) {
-	job, err := newJob()
-	if err != nil {
-		return nil, err
-	}
 	if getenv(env, "SYSTEMROOT") == "" { // Winsock and others need it to start
 		env = append(env, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
 	}
-	proc, err := os.StartProcess(path, c.Argv, &os.ProcAttr{
+	proc, err := winproc.Start(path, c.Argv, os.ProcAttr{
 		Dir:   c.Dir,
 		Env:   env,
 		Files: []*os.File{s.childStdin, s.childStdout, s.childStderr},
-		Sys:   &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP},
 	})
 	if err != nil {
-		windows.CloseHandle(job)
 		return nil, err
 	}
-	if err := assign(proc, job); err != nil {
-		proc.Kill()
-		proc.Wait()
-		windows.CloseHandle(job)
-		return nil, fmt.Errorf("putting it into a job object: %w", err)
-	}
-	return &child{pid: proc.Pid, proc: proc, job: job}, nil
-}
-
-func newJob() (windows.Handle, error) {
-	job, err := windows.CreateJobObject(nil, nil)
-	if err != nil {
-		return 0, fmt.Errorf("making a job object: %w", err)
-	}
-	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
-		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
-	if err != nil {
-		windows.CloseHandle(job)
-		return 0, fmt.Errorf("making a job object: %w", err)
-	}
-	return job, nil
-}
-
-// assign runs while the child is still being loaded, before it can start processes.
-func assign(proc *os.Process, job windows.Handle) (err error) {
-	handleErr := proc.WithHandle(func(h uintptr) {
-		err = windows.AssignProcessToJobObject(job, windows.Handle(h))
-	})
-	if handleErr != nil {
-		return handleErr
-	}
-	return err
+	return &child{proc, proc.Pid}, nil
 }
 
 // await blocks until the process has exited, and returns its status. Its job stays until reap.
 func (c *child) await() string {
-	state, err := c.proc.Wait()
+	state, err := c.Wait()
 	if err != nil {
 		return "exit status unknown: " + err.Error()
 	}
@@ -85,22 +47,21 @@ func (c *child) await() string {
 // signal does nothing. On Windows, a process without a window cannot be asked to end.
 func (c *child) signal(syscall.Signal, bool) {}
 
-func (c *child) kill() { windows.TerminateJobObject(c.job, 1) }
+func (c *child) kill() { c.KillJob() }
 
-func (c *child) reap() { windows.CloseHandle(c.job) }
+func (c *child) reap() { c.Close() }
 
-// candidates returns the names that Windows would try.
+// candidates returns the names that Windows would try, and can start as programs.
 func candidates(path string, env []string) []string {
-	exts := getenv(env, "PATHEXT")
-	if exts == "" {
-		exts = ".com;.exe;.bat;.cmd"
-	}
 	var list []string
 	if filepath.Ext(path) != "" {
 		list = append(list, path)
 	}
-	for _, ext := range filepath.SplitList(exts) {
-		list = append(list, path+ext)
+	for _, ext := range filepath.SplitList(cmp.Or(getenv(env, "PATHEXT"), ".com;.exe;.bat;.cmd")) {
+		switch strings.ToLower(ext) {
+		case ".com", ".exe", ".bat", ".cmd":
+			list = append(list, path+ext)
+		}
 	}
 	return list
 }
@@ -125,8 +86,19 @@ func (r *Reaper) add(int) {}
 
 func (r *Reaper) remove(int) {}
 
-// hint returns "". The error texts of Windows need no hints.
-func hint(error) string { return "" }
+// hint returns what to do about an error of the kernel, or "".
+func hint(err error) string {
+	code, _ := errors.AsType[syscall.Errno](err)
+	switch code {
+	case windows.ERROR_BAD_EXE_FORMAT:
+		return "it is no program for Windows; a script needs its interpreter before it, as in python server.py"
+	case windows.ERROR_ELEVATION_REQUIRED:
+		return "it wants the rights of an administrator, which toolman does not have"
+	case windows.ERROR_FILENAME_EXCED_RANGE:
+		return "its arguments are longer than 32,767 characters: shorten them"
+	}
+	return ""
+}
 
 func newPipe(string, int) (r, w *os.File, err error) { return os.Pipe() }
 

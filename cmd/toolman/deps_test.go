@@ -164,7 +164,8 @@ router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
 router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/feed router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset
-spawn: jsonrpc/asyncwriter mcpwire/sanitize
+spawn: jsonrpc/asyncwriter mcpwire/sanitize spawn/winproc
+spawn/winproc:
 `)
 
 // rules reads a table with a line for each package: its path and those that it may import, below
