@@ -136,7 +136,7 @@ func TestACommandIsBounded(t *testing.T) {
 // shellArgv is how the system's shell runs a text.
 func shellArgv(text string) []string {
 	if runtime.GOOS == "windows" {
-		return []string{"cmd", "/c", text}
+		return []string{"cmd", "/d", "/c", text}
 	}
 	return []string{"/bin/sh", "-c", text}
 }

@@ -22,7 +22,7 @@ func everyHTTP(dir string) HTTP {
 		AllowedOrigins: []string{"https://app.example.com", "vscode-webview://a-b:8080"}, AllowedHosts: []string{"mcp.example.com", "[::1]:80"},
 		Unauthenticated: true,
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}, RequireClientID: true, BridgeActiveOnly: true, LogReaders: []string{"reader"}, MetricsReaders: []string{"reader"}, MetricsTools: []string{"fs_read*"},
-		TLSCert: filepath.Join(dir, "server.pem"), TLSKey: "/keys/server.key",
+		TLSCert: filepath.Join(dir, "server.pem"), TLSKey: filepath.Clean(filepath.VolumeName(dir) + "/keys/server.key"),
 		MaxBodyBytes: 4096, MaxConnections: 10, MaxSessions: 20, SessionIdle: 5 * time.Minute, RateLimit: 30, SessionConfigKeys: []string{"API_KEY"}, StrictConfig: true,
 		DrainNotice: 3 * time.Second, Drain: 20 * time.Second,
 		Tokens: []Token{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,9 @@ func TestBadFixturesGiveTheirMessages(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		good := errors.Is(err, os.ErrNotExist)
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			if runtime.GOOS == "windows" && filepath.Base(path) == "socket.toml" {
+				t.Skip("SKIPPED on windows: a path's length depends on the drive")
+			}
 			c, err := Load(path, testOptions())
 			if err == nil {
 				compareMissing(t, path, missing(c))

@@ -60,15 +60,32 @@ func (sc Scope) Command(text string) (argv, env []string) {
 		return nil, nil
 	}
 	sc.checkShell(file)
+	sc.warnForCmd(runtime.GOOS, file)
 	return shellArgv(runtime.GOOS, text), nil
 }
 
 // shellArgv runs text under the system's shell.
 func shellArgv(goos, text string) []string {
 	if goos == "windows" {
-		return []string{"cmd", "/c", text}
+		return []string{"cmd", "/d", "/c", text} // without what a user has set to run in every cmd
 	}
 	return []string{"/bin/sh", "-c", text}
+}
+
+// warnForCmd warns of what cmd does not know in a command that needs a shell.
+func (sc Scope) warnForCmd(goos string, file *syntax.File) {
+	if goos != "windows" {
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			sc.Warn(sc.Line, "write %"+n.Param.Value+"%", "%s: cmd runs this command, and does not replace ${%s}", sc.Key, n.Param.Value)
+		case *syntax.SglQuoted:
+			sc.Warn(sc.Line, "write double quotes", "%s: cmd runs this command, and does not know single quotes", sc.Key)
+		}
+		return true
+	})
 }
 
 // fileReference matches ${file:path}, which has another meaning in a shell.

@@ -103,7 +103,11 @@ func (sc Scope) Absolute(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
 		path = sc.home() + rest
 	}
-	if !filepath.IsAbs(path) {
+	switch {
+	case filepath.IsAbs(path):
+	case path != "" && os.IsPathSeparator(path[0]): // Windows: on the drive of the configuration
+		path = filepath.VolumeName(sc.Dir) + path
+	default:
 		path = filepath.Join(sc.Dir, path)
 	}
 	return filepath.Clean(path)

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"maps"
+	"runtime"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -88,14 +89,23 @@ func (w shellWords) literal(text string, quoted bool) string {
 	text = w.asWritten(text)
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
-		// Within double quotes a backslash stands for itself before other characters (POSIX shell,
-		// 2.2.3).
-		if text[i] == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("\\$`\"", text[i+1]) >= 0) {
+		if text[i] == '\\' && i+1 < len(text) && escapes(runtime.GOOS, text[i+1], quoted) {
 			i++
 		}
 		b.WriteByte(text[i])
 	}
 	return b.String()
+}
+
+// escapes reports whether a backslash before a character is taken away. Within double quotes it
+// stands for itself before most characters (POSIX shell, 2.2.3), and on Windows also elsewhere
+// before those that need no backslash, as in C:\tools\server.exe.
+func escapes(goos string, c byte, quoted bool) bool {
+	if quoted {
+		return strings.IndexByte("\\$`\"", c) >= 0
+	}
+	ordinary := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80 || strings.IndexByte("._-@", c) >= 0
+	return goos != "windows" || !ordinary
 }
 
 // asWritten restores file references where quotes make them literal.

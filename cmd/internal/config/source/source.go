@@ -103,6 +103,9 @@ func Read(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if info, statErr := os.Stat(path); err != nil && statErr == nil && info.IsDir() {
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is a directory")} // Windows does not say so
+	}
 	if err == nil && int64(len(text)) > limit {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is longer than %d bytes", limit)}
 	}
@@ -169,10 +172,13 @@ const Smallest = `    active_toolsets = ["fs_read*"]
 `
 
 // Reason returns an error's text without the path and the system call, which the message already
-// has.
+// has. That of a missing file is the same on all systems.
 func Reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
-	return err.Error()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no such file or directory"
+	}
+	return strings.TrimSuffix(err.Error(), ".") // Windows ends them
 }

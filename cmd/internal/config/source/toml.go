@@ -72,7 +72,7 @@ func tomlProblem(err error) *Problem {
 		p.Hint = "keep one of the two"
 	case strings.Contains(p.Msg, "value"):
 		p.Hint = `a string needs quotes: key = "value"`
-	case strings.Contains(p.Msg, "escape"):
+	case strings.Contains(p.Msg, "escape"), strings.Contains(p.Msg, "hexadecimal"): // as in "C:\Users"
 		p.Hint = `write \\ for a backslash, or the string in single quotes`
 	}
 	return p
