@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ const (
 )
 
 // unusual matches a name that toolman offers and that model APIs do not take as it is.
-var unusual = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var unusual = lazy(`[^A-Za-z0-9_-]`)
 
 // Items returns what clients may have trouble with in what a server offers, and what is not offered
 // to them.
@@ -39,7 +38,7 @@ func Items(s *Server, offered *catalog.Catalog) (all []Finding) {
 			changed = append(changed, name)
 		case len(longestPrefix+e.Name) > maxName:
 			long = append(long, name)
-		case unusual.MatchString(e.Name):
+		case unusual().MatchString(e.Name):
 			signs = append(signs, name)
 		}
 		for _, why := range Objections(e.Item.Raw) {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"toolman/cmd/internal/config/reference"
 	"toolman/mcpwire/sanitize"
@@ -89,44 +90,49 @@ func (s *Server) ofOutput() (Finding, bool) {
 
 var (
 	// variable matches the name of a variable of a server.
-	variable = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
+	variable = lazy(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
 	// wanted matches a line that says that something is missing.
-	wanted = regexp.MustCompile(`(?i)\brequired?s?\b|\bnot (?:been )?(?:set|provided|found|defined|specified|configured)\b|\bmissing\b|\bmust (?:be set|provide|set|specify)|\bplease (?:set|provide|specify|supply|add)|\bundefined\b|\bis empty\b|KeyError|\bneeds? (?:a|an|the|to)\b|\bno (?:api|access) ?(?:key|token)|\b(?:un)?set\b.*\benvironment|environment variable|\bprovide\b`)
+	wanted = lazy(`(?i)\brequired?s?\b|\bnot (?:been )?(?:set|provided|found|defined|specified|configured)\b|\bmissing\b|\bmust (?:be set|provide|set|specify)|\bplease (?:set|provide|specify|supply|add)|\bundefined\b|\bis empty\b|KeyError|\bneeds? (?:a|an|the|to)\b|\bno (?:api|access) ?(?:key|token)|\b(?:un)?set\b.*\benvironment|environment variable|\bprovide\b`)
 	// secret matches words for credentials.
-	secret = regexp.MustCompile(`(?i)\b(?:api[ _-]?key|(?:access|auth|api|bearer|personal access)[ _-]?token|credentials?|client[ _-]?secret|password)\b`)
+	secret = lazy(`(?i)\b(?:api[ _-]?key|(?:access|auth|api|bearer|personal access)[ _-]?token|credentials?|client[ _-]?secret|password)\b`)
 	// arguments matches a line that says that arguments are missing.
-	arguments = regexp.MustCompile(`(?im)^\s*usage:|command[- ]line argument|missing (?:required )?(?:positional )?argument|required option|the following arguments are required|at least one (?:allowed )?directory|no (?:allowed )?director(?:y|ies)`)
+	arguments = lazy(`(?im)^\s*usage:|command[- ]line argument|missing (?:required )?(?:positional )?argument|required option|the following arguments are required|at least one (?:allowed )?directory|no (?:allowed )?director(?:y|ies)`)
 	// refused matches a line that says that credentials are wrong.
-	refused = regexp.MustCompile(`(?i)\b401\b|\b403\b|unauthori[sz]ed|bad credentials|invalid (?:api key|token|credentials)|authentication failed|invalid_auth`)
+	refused = lazy(`(?i)\b401\b|\b403\b|unauthori[sz]ed|bad credentials|invalid (?:api key|token|credentials)|authentication failed|invalid_auth`)
 	// ofPrograms matches names like those of variables that mean something else.
-	ofPrograms = regexp.MustCompile(`^(?:ERR_|NODE_|MODULE_NOT|EXIT_|UV_|NPM_|SIG)`)
+	ofPrograms = lazy(`^(?:ERR_|NODE_|MODULE_NOT|EXIT_|UV_|NPM_|SIG)`)
 )
 
 // ofWant explains a server that lacks a variable, credentials or arguments.
 func (s *Server) ofWant(text string) (Finding, bool) {
 	for line := range strings.Lines(text) {
-		if !wanted.MatchString(line) {
+		if !wanted().MatchString(line) {
 			continue
 		}
-		names := slices.DeleteFunc(variable.FindAllString(line, -1), ofPrograms.MatchString)
+		names := slices.DeleteFunc(variable().FindAllString(line, -1), ofPrograms().MatchString)
 		slices.Sort(names)
 		if names = slices.Compact(names); len(names) > 0 {
 			return s.wants(names[:min(len(names), maxNamed)], line), true
 		}
 	}
-	if line := matching(text, refused); line != "" {
+	if line := matching(text, refused()); line != "" {
 		return s.problem("credentials-rejected", "its credentials are refused: "+line, "renew the token in env at "+s.at()), true
 	}
-	if line := matching(text, arguments); line != "" {
+	if line := matching(text, arguments()); line != "" {
 		return s.problem("arguments-missing", "it wants other arguments: "+line, "add them to the command at "+s.at()), true
 	}
 	for line := range strings.Lines(text) {
-		if secret.MatchString(line) && wanted.MatchString(line) {
+		if secret().MatchString(line) && wanted().MatchString(line) {
 			return s.problem("token-missing", "it wants credentials: "+sanitize.Cut(strings.TrimSpace(line), lastOutput),
 				`give them as its documentation says, often as env = { API_KEY = "${API_KEY}" } at `+s.at()), true
 		}
 	}
 	return Finding{}, false
+}
+
+// lazy returns a function that compiles a pattern when it is first called.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // matching returns the first line of a text that a pattern matches, or "".

@@ -102,17 +102,17 @@ func (s *Server) ofSpawn() (Finding, bool) {
 }
 
 var (
-	shellMissing = regexp.MustCompile(`(?m)^(?:\S*/)?(?:sh|bash|dash|zsh|ash)(?::(?: line)? ?\d+)?: ([^\s:]+): (?:command )?not found`)
-	zshMissing   = regexp.MustCompile(`command not found: (\S+)`)
-	cmdMissing   = regexp.MustCompile(`'([^']+)' is not recognized as an internal or external command`)
-	envMissing   = regexp.MustCompile(`env: [‘'"]?([^\s‘’'":]+)[’'"]?: No such file`)
-	spawnMissing = regexp.MustCompile(`spawn (\S+) ENOENT`)
+	shellMissing = lazy(`(?m)^(?:\S*/)?(?:sh|bash|dash|zsh|ash)(?::(?: line)? ?\d+)?: ([^\s:]+): (?:command )?not found`)
+	zshMissing   = lazy(`command not found: (\S+)`)
+	cmdMissing   = lazy(`'([^']+)' is not recognized as an internal or external command`)
+	envMissing   = lazy(`env: [‘'"]?([^\s‘’'":]+)[’'"]?: No such file`)
+	spawnMissing = lazy(`spawn (\S+) ENOENT`)
 )
 
 // ofShell explains a program that a shell, env or another program did not find.
 func (s *Server) ofShell() (Finding, bool) {
-	for _, p := range []*regexp.Regexp{shellMissing, zshMissing, cmdMissing, envMissing, spawnMissing} {
-		if m := p.FindStringSubmatch(s.Status.Stderr); m != nil {
+	for _, p := range []func() *regexp.Regexp{shellMissing, zshMissing, cmdMissing, envMissing, spawnMissing} {
+		if m := p().FindStringSubmatch(s.Status.Stderr); m != nil {
 			name := m[1]
 			if name == "node" || name == "nodejs" {
 				return s.problem("node-missing", "Node.js is not there", s.install("node")), true

@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,7 +16,7 @@ const (
 )
 
 // propertyKey matches the names of properties that Anthropic takes.
-var propertyKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+var propertyKey = lazy(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // A checker collects what model providers object to in one schema. Clients pass schemas on as they
 // are, and a provider that refuses one tool refuses the whole request.
@@ -86,7 +85,7 @@ func (c *checker) visit(s map[string]any, depth int) {
 		for name, one := range all {
 			if key == "properties" {
 				c.properties++
-				if !propertyKey.MatchString(name) {
+				if !propertyKey().MatchString(name) {
 					c.object("the name of a property has other characters than A-Z a-z 0-9 _ . -, or more than 64, which Anthropic refuses")
 				}
 			}

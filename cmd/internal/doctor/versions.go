@@ -29,6 +29,7 @@ const (
 // versions returns the versions of clients; "" for one that is not in PATH or does not say it.
 func (l looker) versions(all []*clients.Client) []string {
 	said := make([]string, len(all))
+	number := regexp.MustCompile(`\d{1,6}\.\d{1,6}(?:\.\d{1,9})?`)
 	var wg sync.WaitGroup
 	for i, c := range all {
 		if path, err := exec.LookPath(programs[c.ID]); err == nil {
@@ -38,8 +39,6 @@ func (l looker) versions(all []*clients.Client) []string {
 	wg.Wait()
 	return said
 }
-
-var number = regexp.MustCompile(`\d{1,6}\.\d{1,6}(?:\.\d{1,9})?`)
 
 // firstLine returns the first line that a program writes; "" if it takes too long.
 func firstLine(ctx context.Context, path string, args ...string) string {
