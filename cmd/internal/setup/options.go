@@ -160,8 +160,14 @@ func Mode(c *config.Config) view.Mode {
 	return view.ModeAuto
 }
 
-// Version returns the version that the build recorded.
+// version is the version of a release, which cmd/dist sets at link time.
+var version string
+
+// Version returns the version of the release, or else the one that the build recorded.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"
