@@ -1,5 +1,6 @@
 # make demo    see what toolman does, on a machine with only Go
 # make test    everything that is tested
+# make dist    the files of a release, in build/dist; VERSION=1.2.3 REPOSITORY=https://github.com/OWNER/toolman
 # make lint    gofmt, go vet for three systems, staticcheck
 # make bench   toolman against a direct connection and a relay, on pipes and over HTTP; prints the tables of fixtures/bench/README.md
 # make bench-cluster    latency and throughput with 1, 2 and 3 replicas
@@ -15,7 +16,7 @@ BUILD       = CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: build demo test lint bench bench-go bench-cluster fuzz soak soak-cluster vuln clean
+.PHONY: build demo test dist lint bench bench-go bench-cluster fuzz soak soak-cluster vuln clean
 
 build:
 	$(BUILD) -o build/toolman ./cmd/toolman
@@ -25,6 +26,10 @@ demo: build
 
 test:
 	$(GO) test -race -timeout 20m ./...
+
+dist:
+	rm -rf build/dist
+	$(GO) run ./cmd/dist $(if $(VERSION),-version $(VERSION)) $(if $(REPOSITORY),-repository $(REPOSITORY))
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }

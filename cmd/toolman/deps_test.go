@@ -44,6 +44,11 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
+cmd/dist: cmd/dist/archive cmd/dist/legal cmd/dist/pack cmd/dist/release
+cmd/dist/archive:
+cmd/dist/legal: cmd/dist/release
+cmd/dist/pack: cmd/dist/archive cmd/dist/release
+cmd/dist/release:
 cmd/internal/auditlog: router/audit
 cmd/internal/cli: mcpwire/sanitize router/suggest
 cmd/internal/clients: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source mcpwire/sanitize router/suggest
