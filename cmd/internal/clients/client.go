@@ -18,8 +18,10 @@ type Client struct {
 	// CLI is the client's own command that adds a server, with NAME, COMMAND and ARGS in it; "" if
 	// it has none.
 	CLI string
-	// Note is what users should know of how the client reads its file.
-	Note string
+	// Note is what users should know of how the client reads its files, and ProjectNote of how it
+	// reads those of a project.
+	Note        string
+	ProjectNote string
 
 	aliases  []string
 	places   []place
@@ -69,6 +71,18 @@ func ByName(name string) (*Client, error) {
 
 // Writable reports whether the client has a file that can be edited.
 func (c *Client) Writable() bool { return len(c.places) > 0 }
+
+// Notes returns what users should know of how the client reads the files of a scope.
+func (c *Client) Notes(s Scope) []string {
+	var notes []string
+	if c.Note != "" {
+		notes = append(notes, c.Note)
+	}
+	if s == Project && c.ProjectNote != "" {
+		notes = append(notes, c.ProjectNote)
+	}
+	return notes
+}
 
 // Detected reports whether there are traces of the client on this machine: its program, its
 // settings or its directory.

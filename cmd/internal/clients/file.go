@@ -30,6 +30,11 @@ type File struct {
 // Exists reports whether there is a file at the path.
 func (f File) Exists() bool { return exists(f.Path) }
 
+// Spot returns where the servers are in the file.
+func (f File) Spot() edit.Spot {
+	return edit.Spot{Format: f.Format, Path: f.Keys, List: f.List, Create: f.Create}
+}
+
 // Same reports whether two are the same part of the same file, whichever client it is for.
 func (f File) Same(other File) bool {
 	return f.Path == other.Path && slices.Equal(f.Keys, other.Keys)

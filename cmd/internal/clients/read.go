@@ -140,7 +140,7 @@ func (e *Entry) isToolman() bool {
 	for i, w := range words {
 		base := strings.TrimSuffix(strings.ToLower(filepath.Base(strings.ReplaceAll(w, `\`, "/"))), ".exe")
 		name, _, _ := strings.Cut(base, "@")
-		if name == "toolman" {
+		if name == "toolman" || i == 0 && strings.HasPrefix(name, "toolman-") {
 			// These are other servers, behind toolman's debugger or from a recording.
 			return !slices.Contains(words[i+1:], "tap") && !slices.Contains(words[i+1:], "trace")
 		}

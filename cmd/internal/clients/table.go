@@ -42,8 +42,9 @@ func All() []*Client {
 			},
 			traces: []string{"{CLAUDE_CONFIG_DIR:~/.claude}"}, programs: []string{"claude"},
 			shape: claudeCode,
-			CLI:   "claude mcp add NAME -s user -- COMMAND ARGS",
-			Note:  "it asks once before it uses a project's .mcp.json",
+			CLI:   "claude mcp add-json NAME JSON -s user",
+
+			ProjectNote: "it asks once before it uses a project's .mcp.json",
 		},
 		{
 			ID: "claude-desktop", Title: "Claude Desktop",
@@ -69,6 +70,7 @@ func All() []*Client {
 			},
 			traces: []string{"{app}/Code", "/Applications/Visual Studio Code.app"}, programs: []string{"code"},
 			shape: typed,
+			CLI:   "code --add-mcp NAMED",
 		},
 		{
 			ID: "copilot-cli", Title: "Copilot CLI", aliases: []string{"copilot", "github-copilot-cli"},
@@ -80,7 +82,8 @@ func All() []*Client {
 			traces: []string{"{COPILOT_HOME:~/.copilot}"}, programs: []string{"copilot"},
 			shape: copilot,
 			CLI:   "copilot mcp add NAME -- COMMAND ARGS",
-			Note:  "it reads a project's file in folders that it trusts",
+
+			ProjectNote: "it reads the file in folders that it trusts",
 		},
 		{
 			ID: "codex", Title: "Codex",
@@ -91,7 +94,9 @@ func All() []*Client {
 			traces: []string{"{CODEX_HOME:~/.codex}"}, programs: []string{"codex"},
 			shape: codex,
 			CLI:   "codex mcp add NAME -- COMMAND ARGS",
-			Note:  "it gives servers only the variables that env_vars names, and reads a project's file in projects that it trusts",
+			Note:  "it gives servers only the variables that env_vars names: run install again when tools.toml refers to others",
+
+			ProjectNote: "it reads the file in projects that it trusts",
 		},
 		{
 			ID: "gemini", Title: "Gemini CLI", aliases: []string{"gemini-cli"},
@@ -99,7 +104,9 @@ func All() []*Client {
 			traces: []string{"~/.gemini/oauth_creds.json", "~/.gemini/tmp"}, programs: []string{"gemini"},
 			shape: gemini,
 			CLI:   "gemini mcp add NAME -s user COMMAND ARGS",
-			Note:  "it keeps variables whose names look like secrets from servers, unless env names them, and reads a project's file in folders that it trusts",
+			Note:  "it gives servers variables that look like secrets only if env names them: run install again when tools.toml refers to others",
+
+			ProjectNote: "it reads the file in folders that it trusts",
 		},
 		{
 			ID: "opencode", Title: "OpenCode",

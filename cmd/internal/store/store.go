@@ -23,7 +23,7 @@ func update(ctx context.Context, path string, limit int64, change func(old []byt
 	if aim, err := filepath.EvalSymlinks(path); err == nil {
 		path = aim
 	}
-	unlock, err := lock(ctx, path+".lock")
+	unlock, err := Lock(ctx, path+".lock")
 	if err != nil {
 		return fmt.Errorf("locking %s: %w", path, err)
 	}
@@ -79,9 +79,9 @@ func write(path string, text []byte, mode fs.FileMode) error {
 // retry is the time between attempts to get a lock that another process holds.
 const retry = 10 * time.Millisecond
 
-// lock creates a file and locks it; unlock removes the file. The system releases the lock of a
+// Lock creates a file and locks it; unlock removes the file. The system releases the lock of a
 // process that ends.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
+func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		l := flock.New(path, flock.SetPermissions(0o644))
 		err := system.Retry(func() error { // Windows opens no file that is just being removed

@@ -11,10 +11,10 @@ import (
 
 // A Spot is where the entries of a file are.
 type Spot struct {
-	Format Format
-	Path   []string // of keys
-	List   bool     // the entries are a list, with their names under name
-	Create string   // what a new file begins with
+	Format Format   `json:"format"`
+	Path   []string `json:"path"`             // of keys
+	List   bool     `json:"list,omitempty"`   // the entries are a list, with their names under name
+	Create string   `json:"create,omitempty"` // what a new file begins with
 }
 
 // A Mark says what an addition inserted besides its entry, so that a removal leaves nothing of it.
@@ -29,6 +29,16 @@ type Mark struct {
 // to those of entry and keeps others. The mark is for Remove, and is empty unless Set added an
 // entry. A text that has the entry already is returned as it is.
 func (s Spot) Set(text []byte, name string, entry []source.Member) ([]byte, Mark, *source.Problem) {
+	return s.set(text, name, entry, merge)
+}
+
+// Put is Set, but an entry that is there loses its other keys.
+func (s Spot) Put(text []byte, name string, entry []source.Member) ([]byte, *source.Problem) {
+	out, _, p := s.set(text, name, entry, func(_, entry []source.Member) []source.Member { return entry })
+	return out, p
+}
+
+func (s Spot) set(text []byte, name string, entry []source.Member, merge func(old, entry []source.Member) []source.Member) ([]byte, Mark, *source.Problem) {
 	if s.List && nameOf(entry) == "" {
 		entry = slices.Concat([]source.Member{{Key: "name", Node: source.Node{Value: name}}}, entry)
 	}
@@ -94,6 +104,16 @@ func (s Spot) Remove(text []byte, name string, mark Mark) ([]byte, bool, *source
 // Get returns the keys of the entry with a name, and whether there is one.
 func (s Spot) Get(text []byte, name string) ([]source.Member, bool, *source.Problem) {
 	return s.find(text, name)
+}
+
+// Empty reports whether a text has no values, except those that a new file begins with.
+func (s Spot) Empty(text []byte) (bool, *source.Problem) {
+	rest, p := s.rest(text, "")
+	if p != nil || rest == "" {
+		return rest == "", p
+	}
+	begin, p := s.rest([]byte(s.Create), "")
+	return rest == begin, p
 }
 
 // find returns the keys of an entry.

@@ -227,7 +227,11 @@ func (s Spot) removeJSON(text []byte, name string, mark Mark) ([]byte, *source.P
 	object := objects[depth].Value.(*hujson.Object)
 	spans := cutMember(text, objects[depth], object, indexes[depth])
 	if m := object.Members[indexes[depth]]; left == 0 {
-		// Exactly what the addition inserted, with the comma that it put before it.
+		// Exactly what the addition inserted, with the comma that it put before it. Blanks after it
+		// were for an object that held nothing else.
+		if len(object.Members) > 1 && !strings.HasSuffix(mark.After, ",") {
+			mark.After = ""
+		}
 		if cut, ok := mark.around(text, m.Name.StartOffset, m.Value.EndOffset); ok && mark.Added {
 			var commas []span
 			if last := len(object.Members) - 1; last == indexes[depth] && last > 0 && !strings.HasSuffix(mark.After, ",") &&

@@ -1,0 +1,221 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/store"
+	"toolman/cmd/internal/traces/files"
+)
+
+// A Store keeps records of changes.
+type Store struct{ dir string }
+
+// Open returns the store of this user. It makes no files.
+func Open() (*Store, error) {
+	state, err := files.StateDir()
+	if err != nil {
+		return nil, cli.Failed(err, "set XDG_STATE_HOME or HOME")
+	}
+	return &Store{filepath.Join(state, "install")}, nil
+}
+
+const version = 1 // of a record's format
+
+// A Record is what a store knows of a file that it has changed.
+type Record struct {
+	Version  int       `json:"version"`
+	Path     string    `json:"path"`   // as users name it
+	Target   string    `json:"target"` // without symbolic links
+	What     string    `json:"what"`
+	Owners   []string  `json:"owners,omitempty"`
+	Existed  bool      `json:"existed"` // whether there was a file
+	Original []byte    `json:"original,omitempty"`
+	ModTime  time.Time `json:"modTime"` // of the original
+	Sum      string    `json:"sum"`     // of what was written
+	Edits    []Edit    `json:"edits,omitempty"`
+
+	before *Record // what the record replaces
+}
+
+// newRecord returns the record for a change. A file that has been changed before keeps its original.
+func newRecord(c Change, f file, old *Record) *Record {
+	r := &Record{Version: version, Path: c.Path, Target: f.target, What: c.What, Owners: c.Owners, Existed: f.exists,
+		Original: f.text, ModTime: f.modTime, Sum: sum(c.After), Edits: c.Edits, before: old}
+	if old == nil || !f.exists {
+		return r
+	}
+	r.Edits = slices.Clone(old.Edits)
+	for _, e := range c.Edits {
+		i := slices.IndexFunc(r.Edits, func(o Edit) bool {
+			return o.Name == e.Name && slices.Equal(o.Spot.Path, e.Spot.Path)
+		})
+		if i < 0 {
+			r.Edits = append(r.Edits, e)
+			continue
+		}
+		if e.Mark.Added || !e.Set {
+			r.Edits[i].Mark = e.Mark
+		}
+		r.Edits[i].Set = e.Set
+	}
+	for _, owner := range old.Owners {
+		if !slices.Contains(r.Owners, owner) {
+			r.Owners = append(r.Owners, owner)
+		}
+	}
+	// What others have changed since belongs to the original.
+	if sum(f.text) == old.Sum {
+		r.Original, r.Existed, r.ModTime = old.Original, old.Existed, old.ModTime
+	} else if text, exists, err := old.undone(f.text); err == nil {
+		r.Original, r.Existed = text, exists
+	}
+	return r
+}
+
+// name returns the file of a record.
+func (s *Store) name(target string) string {
+	return filepath.Join(s.dir, sum([]byte(target))[:32]+".json")
+}
+
+// lock makes the directory and locks it. unlock removes it if there are no records.
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	made, err := makeDirs(s.dir)
+	if err == nil {
+		err = os.Chmod(s.dir, 0o700)
+	}
+	if err == nil {
+		err = s.noteDirs(made)
+	}
+	if err != nil {
+		return nil, cli.Failed(err, "nothing was changed")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	release, err := store.Lock(ctx, filepath.Join(s.dir, "lock"))
+	if err != nil {
+		cancel()
+		if ctx.Err() != nil {
+			err = errors.New("another toolman changes configurations at the moment")
+		}
+		return nil, cli.Failed(err, "run the command again")
+	}
+	return func() {
+		release()
+		cancel()
+		if all, err := filepath.Glob(filepath.Join(s.dir, "*.json")); err == nil && len(all) == 0 {
+			made := s.made()
+			os.Remove(s.madeFile())
+			removeDirs(made)
+		}
+	}, nil
+}
+
+// madeFile lists the directories that were made for files and for the store, those above others
+// first. They are removed when they are empty and nothing needs them any more.
+func (s *Store) madeFile() string { return filepath.Join(s.dir, "directories") }
+
+func (s *Store) made() []string {
+	text, err := source.Read(s.madeFile(), 1<<20)
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(string(text), "\n")
+}
+
+// noteDirs adds directories to the list.
+func (s *Store) noteDirs(dirs []string) error {
+	if len(dirs) == 0 {
+		return nil
+	}
+	return os.WriteFile(s.madeFile(), []byte(strings.Join(append(s.made(), dirs...), "\n")), 0o600)
+}
+
+// leave removes the directories above a file that were made and are empty now.
+func (s *Store) leave(target string) {
+	made := s.made()
+	var above []string
+	for _, dir := range made {
+		if strings.HasPrefix(target, dir+string(filepath.Separator)) {
+			above = append(above, dir)
+		}
+	}
+	removeDirs(above)
+	left := slices.DeleteFunc(made, func(dir string) bool {
+		_, err := os.Stat(dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+	_ = os.WriteFile(s.madeFile(), []byte(strings.Join(left, "\n")), 0o600) // what stays in it too long does no harm
+}
+
+// record returns the record of a file, or nil.
+func (s *Store) record(target string) (*Record, error) {
+	r, err := s.load(s.name(target))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return r, err
+}
+
+func (s *Store) load(path string) (*Record, error) {
+	text, err := source.Read(path, 4*maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	var r Record
+	if err := json.Unmarshal(text, &r); err != nil || r.Version != version || r.Target == "" {
+		return nil, cli.Failed(fmt.Errorf("%s: this is no record of this version of toolman", path), "remove it: what it says cannot be undone then")
+	}
+	return &r, nil
+}
+
+// save writes a record.
+func (s *Store) save(r *Record) error {
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = file{target: s.name(r.Target)}.write(text, 0o600)
+	}
+	if err != nil {
+		return cli.Failed(fmt.Errorf("keeping the original of %s: %w", r.Path, err), "nothing was changed")
+	}
+	return nil
+}
+
+// restore puts an earlier record back, or removes the record if there was none.
+func (s *Store) restore(target string, old *Record) error {
+	if old != nil {
+		return s.save(old)
+	}
+	if err := os.Remove(s.name(target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Records returns all records, in the order of their paths.
+func (s *Store) Records() ([]*Record, error) {
+	paths, err := filepath.Glob(filepath.Join(s.dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []*Record
+	for _, path := range paths {
+		r, err := s.load(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *Record) int { return cmp.Compare(a.Path, b.Path) })
+	return all, nil
+}
