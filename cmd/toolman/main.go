@@ -15,6 +15,7 @@ import (
 	"toolman/cmd/internal/doctor"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/initcmd"
+	"toolman/cmd/internal/installcmd"
 	"toolman/cmd/internal/lockcmd"
 	"toolman/cmd/internal/servercmd"
 	"toolman/cmd/internal/setup"
@@ -149,7 +150,7 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 func addCommands(root *cobra.Command, f *engine.Flags) {
 	root.SetHelpCommand(newHelpCommand())
 	addTopics(root)
-	root.AddCommand(slices.Concat(initcmd.Commands(f), servercmd.New(&f.Flags))...)
+	root.AddCommand(slices.Concat(initcmd.Commands(f), installcmd.Commands(&f.Flags), servercmd.New(&f.Flags))...)
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), lockcmd.New(f), newExplainCommand(f), newResolveCommand(f),
 		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), tap.New(), newTokenCommand(),
 		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),

@@ -1,0 +1,451 @@
+package installcmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/clients"
+	"toolman/cmd/internal/clients/edit"
+	"toolman/cmd/internal/setup"
+)
+
+// machine makes an empty home directory and a project with a tools.toml, in which the test then is.
+func machine(t *testing.T) (home, project string) {
+	t.Helper()
+	dir := t.TempDir()
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	home, project = filepath.Join(dir, "home"), filepath.Join(dir, "project")
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CLINE_DIR", "TOOLMAN_CONFIG", "TOOLMAN_CONFIG_JSON"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("APPDATA", filepath.Join(home, "Roaming"))
+	t.Setenv("LOCALAPPDATA", filepath.Join(home, "Local"))
+	write(t, filepath.Join(project, ".git", "HEAD"), "")
+	write(t, filepath.Join(project, "tools.toml"), "[[servers]]\nnamespace = \"a\"\ncommand = \"a\"\nenv = { GITHUB_TOKEN = \"${GITHUB_TOKEN}\", REGION = \"${AWS_REGION:-x}\", H = \"${HOME}\" }\n")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	return home, project
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs one of the commands and returns what it writes.
+func run(t *testing.T, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	root := &cobra.Command{Use: "toolman", SilenceErrors: true, SilenceUsage: true}
+	f := &setup.Flags{}
+	root.PersistentFlags().StringVar(&f.Config, "config", "", "")
+	root.AddCommand(Commands(f)...)
+	var stdout, stderr bytes.Buffer
+	root.SetOut(&stdout)
+	root.SetErr(&stderr)
+	root.SetArgs(args)
+	err = root.ExecuteContext(context.Background())
+	return stdout.String(), stderr.String(), err
+}
+
+func mustRun(t *testing.T, args ...string) string {
+	t.Helper()
+	out, _, err := run(t, args...)
+	if err != nil {
+		t.Fatalf("toolman %s: %v; %s", strings.Join(args, " "), err, cli.Hint(err))
+	}
+	return out
+}
+
+// tree returns all below directories: names, modes, times of files, links and contents.
+func tree(t *testing.T, dirs ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "%s %v", path, info.Mode())
+			switch {
+			case info.Mode().IsRegular():
+				text, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(&b, " %v %q", info.ModTime().UTC(), text)
+			case d.Type() == fs.ModeSymlink:
+				to, _ := os.Readlink(path)
+				b.WriteString(" -> " + to)
+			}
+			b.WriteString("\n")
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// corpus returns texts that a client's file can have.
+func corpus(f clients.File) map[string]string {
+	key := f.Keys[len(f.Keys)-1]
+	switch {
+	case f.Format == edit.TOML:
+		return map[string]string{
+			"empty":           "",
+			"comment":         "# my settings\n",
+			"settings":        "model = \"x\" # mine\n\n[tui]\nnotifications = true",
+			"servers":         "# servers\n[mcp_servers.git]\ncommand = \"uvx\"\nargs = [\n  \"mcp-server-git\", # git\n]\n[mcp_servers.git.env]\nA = '[mcp_servers.toolman]'\n\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n\n\n",
+			"keys":            "[mcp_servers]\ngit = { command = \"uvx\" }\n",
+			"multi-line text": "text = \"\"\"\n[mcp_servers.toolman]\ncommand = 1\n\"\"\"\n",
+		}
+	case f.Format == edit.YAML && f.List:
+		return map[string]string{
+			"settings": "name: My\nversion: 1.0.0\nschema: v1\nmodels: []\n",
+			"servers":  "name: My\nmcpServers:\n  # git\n  - name: git\n    command: uvx\n    args: [mcp-server-git]\n\n# end\nmodels:\n  - name: x\n",
+			"flush":    "mcpServers:\n- name: git\n  command: uvx\n- uses: a/b",
+			"none":     "mcpServers: []\nname: My\n",
+		}
+	case f.Format == edit.YAML:
+		return map[string]string{
+			"empty":    "",
+			"comment":  "# mine\n",
+			"settings": "GOOSE_MODEL: x # mine\n",
+			"servers":  "extensions:\n  developer:\n    bundled: true\n    enabled: true\n    name: developer\n    type: builtin\n  # git\n  git:\n    args:\n    - mcp-server-git\n    cmd: uvx\n    description: |\n      many\n\n      lines\n    enabled: true\n    name: git\n    type: stdio\nGOOSE_MODEL: x",
+			"none":     "extensions: {}\nGOOSE_MODEL: x\n",
+			"null":     "GOOSE_MODEL: x\nextensions:\n",
+		}
+	}
+	deep := strings.Repeat(`{"a":[`, 50) + "1" + strings.Repeat("]}", 50)
+	servers := "{\n  // servers\n  \"KEY\": {\n    \"git\": {\n      \"command\": \"uvx\", /* git */\n      \"args\": [\"mcp-server-git\"]\n    } // last\n  },\n  \"unknown\": {\"x\": [1, 2.50, null, \"\\u00e9 // \\\"\"]}\n}\n"
+	with := func(s string) string { return strings.ReplaceAll(s, "KEY", key) }
+	return map[string]string{
+		"empty":                    "",
+		"empty object":             "{}",
+		"blank object":             "{\n\n}\n",
+		"only a comment":           "// settings",
+		"settings":                 "{\"theme\": \"dark\"}",
+		"no servers":               with("{\n    \"KEY\": {}\n}"),
+		"servers":                  with(servers),
+		"tabs":                     strings.ReplaceAll(with(servers), "  ", "\t"),
+		"CRLF":                     strings.ReplaceAll(with(servers), "\n", "\r\n"),
+		"byte order mark":          "\xef\xbb\xbf" + with(servers),
+		"trailing commas":          with("{\n  \"KEY\": {\n    \"git\": {\"command\": \"uvx\",},\n  },\n}"),
+		"one line":                 with(`{"KEY":{"git":{"command":"uvx"}},"unknown":true}`),
+		"deep":                     with("{\n  \"x\": " + deep + ",\n  \"KEY\": {}\n}\n"),
+		"duplicates of no concern": with("{\n  \"a\": 1,\n  \"a\": 2,\n  \"KEY\": {}\n}\n"),
+	}
+}
+
+// writable are the clients with a file in a scope.
+func writable(t *testing.T, scope clients.Scope) (files []clients.File) {
+	t.Helper()
+	place, err := clients.Here()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clients.All() {
+		if f, err := c.Target(place, scope); err == nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// TestRoundTrips registers toolman in every client, whatever its file holds, and undoes it.
+func TestRoundTrips(t *testing.T) {
+	home, project := machine(t)
+	for _, scope := range []clients.Scope{clients.User, clients.Project} {
+		files := writable(t, scope)
+		if least := map[clients.Scope]int{clients.User: 21, clients.Project: 16}[scope]; len(files) < least {
+			t.Errorf("only %d clients have a %s file", len(files), scope)
+		}
+		for _, f := range files {
+			for name, text := range corpus(f) {
+				t.Run(fmt.Sprintf("%s/%s/%s", f.Client.ID, scope, name), func(t *testing.T) {
+					write(t, f.Path, text)
+					t.Cleanup(func() { os.Remove(f.Path) })
+					before := tree(t, home, project)
+					mustRun(t, "install", f.Client.ID, "--scope", string(scope))
+					entries, err := f.Read()
+					if err != nil {
+						t.Fatal(err)
+					}
+					n := 0
+					for _, e := range entries {
+						if e.Name == "toolman" && ConfigOf(e) == filepath.Join(project, "tools.toml") {
+							n++
+						}
+					}
+					if n != 1 {
+						t.Fatalf("toolman is %d times in %+v", n, entries)
+					}
+					written := tree(t, home, project)
+					if out := mustRun(t, "install", f.Client.ID, "--scope", string(scope)); !strings.Contains(out, "is registered already in") {
+						t.Errorf("a second time: %s", out)
+					}
+					if again := tree(t, home, project); again != written {
+						t.Errorf("a second install changes something:\n%s\nfrom\n%s", again, written)
+					}
+					if out := mustRun(t, "uninstall", f.Client.ID); !strings.Contains(out, "is as it was before") {
+						t.Errorf("uninstall: %s", out)
+					}
+					if after := tree(t, home, project); after != before {
+						t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestUninstallAllLeavesNothing registers toolman everywhere, in files that do not exist.
+func TestUninstallAllLeavesNothing(t *testing.T) {
+	home, project := machine(t)
+	write(t, filepath.Join(home, ".claude.json"), "{\n  \"numStartups\": 1\n}\n")
+	before := tree(t, home, project)
+	for _, scope := range []clients.Scope{clients.User, clients.Project} {
+		args := []string{"install", "--scope", string(scope)}
+		for _, f := range writable(t, scope) {
+			args = append(args, f.Client.ID)
+		}
+		mustRun(t, args...)
+	}
+	if tree(t, home, project) == before {
+		t.Fatal("nothing was written")
+	}
+	dry := mustRun(t, "uninstall", "--all", "--dry-run")
+	if !strings.Contains(dry, "\n-    \"toolman\": {\n") || !strings.Contains(dry, "+++ "+os.DevNull) {
+		t.Errorf("dry run:\n%s", dry)
+	}
+	mustRun(t, "uninstall", "--all")
+	if after := tree(t, home, project); after != before {
+		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
+	}
+	if out := mustRun(t, "uninstall", "--all"); out != "nothing to undo\n" {
+		t.Errorf("a second time: %s", out)
+	}
+}
+
+// TestRefusedAndUnchanged has all files as they were, also those of the other clients.
+func TestRefusedAndUnchanged(t *testing.T) {
+	for _, test := range []struct{ name, client, path, text, want string }{
+		{"syntax error", "cursor", ".cursor/mcp.json", "{\n  \"mcpServers\": {\n    \"a\": {,}\n  }\n}", "mcp.json:3: this is not JSON: invalid character ','"},
+		{"cut off", "cursor", ".cursor/mcp.json", "{\n  \"mcpServers\": {\n", "mcp.json:3: this is not JSON: the text ends too early"},
+		{"TOML", "codex", ".codex/config.toml", "a = 1\nb = x\n", "config.toml:2: this is not TOML"},
+		{"YAML", "goose", ".config/goose/config.yaml", "a: 1\n b: 2\n", "config.yaml:2: this is not YAML"},
+		{"servers twice", "cursor", ".cursor/mcp.json", "{\n\"mcpServers\": {},\n\"mcpServers\": {}\n}", "mcp.json:3: the key \"mcpServers\" has already been given"},
+		{"another toolman", "cursor", ".cursor/mcp.json", "{\"mcpServers\": {\n\"toolman\": {\"command\": \"other\"}}}", "mcp.json:2: the entry toolman starts something else"},
+		{"UTF-16", "cursor", ".cursor/mcp.json", "\xff\xfe{\x00}\x00", "mcp.json:1: the text is not UTF-8"},
+		{"a list", "cursor", ".cursor/mcp.json", "[]", "mcp.json:1: the file is an array where an object is expected"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if runtime.GOOS != "linux" && test.client == "goose" {
+				t.Skipf("SKIPPED on %s: the file is elsewhere", runtime.GOOS)
+			}
+			home, project := machine(t)
+			write(t, filepath.Join(home, filepath.FromSlash(test.path)), test.text)
+			before := tree(t, home, project)
+			_, _, err := run(t, "install", "claude-code", test.client)
+			if err == nil || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || cli.Hint(err) == "" {
+				t.Errorf("got %v (hint %q), want %s", err, cli.Hint(err), test.want)
+			}
+			if after := tree(t, home, project); after != before {
+				t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
+			}
+		})
+	}
+}
+
+func TestReadOnlyFile(t *testing.T) {
+	home, project := machine(t)
+	path := filepath.Join(home, ".cursor", "mcp.json")
+	write(t, path, "{}")
+	if err := os.Chmod(path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(path, 0o644) })
+	before := tree(t, home, project)
+	if _, _, err := run(t, "install", "cursor", "claude-code"); err == nil || !strings.Contains(err.Error(), "it is read-only") {
+		t.Errorf("got %v", err)
+	}
+	if after := tree(t, home, project); after != before {
+		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+// TestDryRun prints a diff without secrets and changes nothing.
+func TestDryRun(t *testing.T) {
+	home, project := machine(t)
+	write(t, filepath.Join(home, ".claude.json"), `{
+  "oauthAccount": {"accessToken": "tok-1234567"},
+  "primaryApiKey": "key-1234567",
+  "mcpServers": {
+    "gh": {"command": "gh", "args": ["--api-key", "arg-1234567", "--token=arg2-123456", "sk-ant-REDACT-1234567890"], "env": {"GITHUB_TOKEN": "env-1234567", "OK": "${OTHER_TOKEN}"}, "headers": {"Authorization": "Bearer head-123456"}}
+  }
+}
+`)
+	before := tree(t, home, project)
+	out, errOut, err := run(t, "install", "claude-code", "codex", "--dry-run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := tree(t, home, project); after != before {
+		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
+	}
+	for _, secret := range []string{"tok-1", "key-1", "arg-1", "arg2-1", "sk-ant", "env-1", "head-1"} {
+		if strings.Contains(out, secret) {
+			t.Errorf("%s is printed:\n%s", secret, out)
+		}
+	}
+	for _, want := range []string{"+    \"toolman\": {", hidden, "${OTHER_TOKEN}", "+[mcp_servers.toolman]", "+env_vars = [\"AWS_REGION\", \"GITHUB_TOKEN\"]", "--- " + os.DevNull} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not there:\n%s", want, out)
+		}
+	}
+	if !strings.Contains(errOut, "claude-code: toolman would be registered in "+filepath.Join(home, ".claude.json")) {
+		t.Errorf("standard error: %s", errOut)
+	}
+}
+
+// TestProjectBesideUser gives a project's entry a name of its own where it would hide the user's.
+func TestProjectBesideUser(t *testing.T) {
+	home, project := machine(t)
+	write(t, filepath.Join(home, "tools.toml"), "")
+	mustRun(t, "install", "claude-code", "--config", filepath.Join(home, "tools.toml"))
+	if out := mustRun(t, "install", "claude-code", "--scope", "project"); !strings.Contains(out, "toolman-project registered in "+filepath.Join(project, ".mcp.json")) {
+		t.Errorf("got %s", out)
+	}
+	mustRun(t, "uninstall", "--all")
+	mustRun(t, "install", "claude-code")
+	if out := mustRun(t, "install", "claude-code", "--scope", "project"); !strings.Contains(out, "claude-code: toolman registered in") {
+		t.Errorf("with the same tools.toml: %s", out)
+	}
+}
+
+// TestSharedFile keeps .mcp.json for the client that still needs it.
+func TestSharedFile(t *testing.T) {
+	_, project := machine(t)
+	mustRun(t, "install", "claude-code", "--scope", "project")
+	mustRun(t, "install", "copilot-cli", "--scope", "project")
+	if out := mustRun(t, "uninstall", "claude-code"); !strings.Contains(out, "stays: other clients need it") {
+		t.Errorf("got %s", out)
+	}
+	if out := mustRun(t, "uninstall", "copilot-cli"); !strings.Contains(out, filepath.Join(project, ".mcp.json")+" is removed") {
+		t.Errorf("got %s", out)
+	}
+}
+
+// TestUninstallWithoutRecord takes out an entry that the user has written.
+func TestUninstallWithoutRecord(t *testing.T) {
+	home, _ := machine(t)
+	path := filepath.Join(home, ".cursor", "mcp.json")
+	write(t, path, "{\"mcpServers\": {\"a\": {}, \"toolman\": {\"command\": \"toolman\"}}}")
+	if out := mustRun(t, "uninstall", "cursor"); !strings.Contains(out, "cursor: toolman is out of "+path) {
+		t.Errorf("got %s", out)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "{\"mcpServers\": {\"a\": {}}}" {
+		t.Errorf("got %s", got)
+	}
+	if out := mustRun(t, "uninstall", "codex"); out != "codex: toolman is not registered\n" {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestInstallsAtTheSameTime(t *testing.T) {
+	home, project := machine(t)
+	path := filepath.Join(home, ".claude.json")
+	write(t, path, "{}")
+	before := tree(t, home, project)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			if _, _, err := run(t, "install", "claude-code", "--name", fmt.Sprint("toolman-", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	text, _ := os.ReadFile(path)
+	for i := range 4 {
+		if !strings.Contains(string(text), fmt.Sprintf(`"toolman-%d"`, i)) {
+			t.Errorf("entry %d is lost:\n%s", i, text)
+		}
+	}
+	mustRun(t, "uninstall", "--all")
+	if after := tree(t, home, project); after != before {
+		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+func TestWrongUse(t *testing.T) {
+	machine(t)
+	for _, test := range []struct {
+		args string
+		want string
+		code int
+	}{
+		{"install", "cannot be called with 0 arguments", cli.ExitUsage},
+		{"install codx", `unknown client "codx"`, cli.ExitUsage},
+		{"install codex --scope all", `--scope is user or project, not "all"`, cli.ExitUsage},
+		{"install codex --demo --config x", "--demo takes no --config", cli.ExitUsage},
+		{"install codex --config nowhere.toml", "nowhere.toml: cannot be read", 2},
+		{"install jetbrains", "has no file that toolman could edit", cli.ExitFailed},
+		{"install windsurf --scope project", "Windsurf has no project file", cli.ExitFailed},
+		{"uninstall", "uninstall takes clients, or --all", cli.ExitUsage},
+		{"uninstall codex --all", "uninstall takes clients, or --all", cli.ExitUsage},
+		{"snippet", "cannot be called with 0 arguments", cli.ExitUsage},
+	} {
+		_, _, err := run(t, strings.Fields(test.args)...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || cli.Code(err) != test.code {
+			t.Errorf("toolman %s: %v, code %d", test.args, err, cli.Code(err))
+		}
+	}
+}
+
+func TestDemoAndHome(t *testing.T) {
+	home, _ := machine(t)
+	t.Chdir(home)
+	if _, _, err := run(t, "install", "claude-code"); err == nil || !strings.Contains(err.Error(), "no tools.toml found") {
+		t.Errorf("without a tools.toml: %v", err)
+	}
+	mustRun(t, "install", "claude-code", "--demo")
+	if text, _ := os.ReadFile(filepath.Join(home, ".claude.json")); !strings.Contains(string(text), `"demo",`) {
+		t.Errorf("got %s", text)
+	}
+	if _, _, err := run(t, "install", "claude-code", "--demo", "--scope", "project"); err == nil || !strings.Contains(err.Error(), "this is no project") {
+		t.Errorf("in the home directory: %v", err)
+	}
+}

@@ -1,0 +1,176 @@
+package installcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolman/cmd/internal/changes"
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/clients"
+)
+
+const uninstallHelp = `uninstall takes toolman out of the configuration of MCP clients again. A file that is as
+toolman has written it is put back byte for byte; one that did not exist is removed. From
+a file that has been changed since, uninstall takes out toolman's entry, and puts back the
+servers that "toolman init" took out of it; the other changes stay.
+
+--all undoes everything that install, init and import have done, also the tools.toml that
+they wrote, if it is unchanged.`
+
+func newUninstall() *cobra.Command {
+	var all, dryRun bool
+	cmd := &cobra.Command{
+		Use:     "uninstall CLIENT... | --all",
+		Short:   "Take toolman out of MCP clients again",
+		Long:    uninstallHelp + "\n\n" + clientList(),
+		Example: "  toolman uninstall codex\n  toolman uninstall --all --dry-run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return cli.Usage(errors.New("uninstall takes clients, or --all"), "toolman uninstall --all undoes everything")
+			}
+			u := uninstall{out: cmd.OutOrStdout(), dryRun: dryRun}
+			return u.run(cmd.Context(), args)
+		},
+		ValidArgsFunction: completeClients,
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "undo all that install, init and import have done")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would change, and change nothing")
+	return cmd
+}
+
+type uninstall struct {
+	out    io.Writer
+	dryRun bool
+	plan   *Plan
+	errs   []error
+}
+
+// run undoes what is known of the named clients, or everything. It goes on after an error.
+func (u *uninstall) run(ctx context.Context, names []string) error {
+	of, err := clientsOf(names)
+	if err != nil {
+		return err
+	}
+	if u.plan, err = NewPlan(); err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		for _, r := range u.plan.records {
+			u.undo(ctx, r, nil)
+		}
+		if len(u.plan.records) == 0 {
+			fmt.Fprintln(u.out, "nothing to undo")
+		}
+		return u.end()
+	}
+	for _, c := range of {
+		n := 0
+		for _, r := range u.plan.records {
+			if slices.Contains(r.Owners, c.ID) {
+				u.undo(ctx, r, c)
+				n++
+			}
+		}
+		if n == 0 {
+			u.takeOut(ctx, c)
+		}
+	}
+	return u.end()
+}
+
+func (u *uninstall) end() error {
+	if len(u.errs) == 0 {
+		return nil
+	}
+	return cli.Failed(errors.Join(u.errs...), "correct what is wrong, and run the command again; the other files are done")
+}
+
+// undo undoes one record.
+func (u *uninstall) undo(ctx context.Context, r *changes.Record, c *clients.Client) {
+	owner := ""
+	who := r.What
+	if c != nil {
+		owner, who = c.ID, c.ID
+	} else if len(r.Owners) > 0 {
+		who = strings.Join(r.Owners, ", ")
+	}
+	done, err := u.plan.store.Undo(ctx, r, owner, u.dryRun)
+	if err != nil {
+		u.errs = append(u.errs, err)
+		return
+	}
+	if u.dryRun {
+		for _, e := range r.Edits {
+			f := clients.File{Path: r.Path, Format: e.Spot.Format, Keys: e.Spot.Path}
+			for _, text := range [][]byte{done.Before, r.Original} {
+				if entries, err := f.Parse(text); err == nil {
+					u.plan.hide(entries)
+				}
+			}
+		}
+		fmt.Fprint(u.out, u.plan.diff(r.Path, true, done.Before, done.After, done.Outcome != changes.Removed))
+	}
+	fmt.Fprintf(u.out, "%s: %s %s\n", who, r.Path, said(done.Outcome))
+}
+
+// said returns what has become of a file.
+func said(o changes.Outcome) string {
+	switch o {
+	case changes.Restored:
+		return "is as it was before"
+	case changes.Removed:
+		return "is removed: toolman had made it"
+	case changes.Edited:
+		return "has changed since: toolman's entry is out, other changes stay"
+	case changes.Kept:
+		return "has changed since, and stays"
+	case changes.Gone:
+		return "is gone already"
+	}
+	return "stays: other clients need it"
+}
+
+// takeOut takes entries out that somebody else has written.
+func (u *uninstall) takeOut(ctx context.Context, c *clients.Client) {
+	place, err := clients.Here()
+	if err != nil {
+		u.errs = append(u.errs, err)
+		return
+	}
+	found := false
+	for _, f := range c.Files(place) {
+		entries, err := f.Read()
+		if err != nil {
+			u.errs = append(u.errs, err)
+			continue
+		}
+		for _, e := range entries {
+			if !e.IsToolman {
+				continue
+			}
+			found = true
+			if err := u.plan.TakeOut(f, e.Name); err != nil {
+				u.errs = append(u.errs, err)
+				continue
+			}
+			fmt.Fprintf(u.out, "%s: %s is out of %s\n", c.ID, e.Name, f.Path)
+		}
+	}
+	if !found {
+		fmt.Fprintf(u.out, "%s: toolman is not registered\n", c.ID)
+		return
+	}
+	if u.dryRun {
+		fmt.Fprint(u.out, u.plan.Diff())
+		return
+	}
+	if err := u.plan.Apply(ctx); err != nil {
+		u.errs = append(u.errs, err)
+	}
+}
