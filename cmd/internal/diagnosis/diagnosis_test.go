@@ -85,6 +85,8 @@ func TestWhyAServerIsGone(t *testing.T) {
 		{"a bad token", ended("Request failed: 401 Bad credentials\n"), "credentials-rejected", "Bad credentials", "renew"},
 		{"no module", ended("Error: Cannot find module '/x/dist/index.js'\n"), "file-not-found", "/x/dist/index.js", "build the server"},
 		{"no dependency", ended("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /x\n"), "module-missing", "zod", "npm install"},
+		{"no folder", ended("Error: None of the specified directories are accessible\n"), "path-not-found", "None of the specified", "correct the command"},
+		{"no database", ended("Error: ENOENT: no such file or directory, open '/x/db'\n    at a\n"), "path-not-found", "open '/x/db'", "create it"},
 		{"no docker", ended("docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?\n"), "docker-not-running", "Docker", "start"},
 		{"no image", ended("docker: Error response from daemon: pull access denied for mcp/nosuch, repository does not exist\n"), "image-not-found", "mcp/nosuch", "docker pull"},
 		{"memory", ended("FATAL ERROR: Reached heap limit - JavaScript heap out of memory\n"), "out-of-memory", "memory", "NODE_OPTIONS"},

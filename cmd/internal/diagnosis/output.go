@@ -56,6 +56,8 @@ var causes = []cause{
 	{"module-missing", `(?:Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND[^']*) '([^']+)'`, "its dependency {1} is not installed", "run npm install in the folder of the server"},
 	{"module-missing", `ModuleNotFoundError: No module named '?([\w.]+)'?`, "its dependency {1} is not installed", "install it for the Python of the command at {at}: pip install, or uvx"},
 	{"module-missing", `No module named ([\w.]+)`, "Python has no module {1}", "install it for the Python of the command at {at}: pip install, or uvx"},
+	{"path-not-found", `(?im)((?:^|\b)[^\n]*(?:None of the specified director|(?:directory|folder|path|file) [^\n]{1,200} (?:does not exist|is not accessible))[^\n]*|ENOENT: no such file or directory, [^\n]*)`,
+		"a folder or file that it is given is not there: {1}", "create it, or correct the command and env at {at}"},
 	{"address-in-use", `EADDRINUSE[^\n]*?(?::(\d+))?\b|(?i)address already in use`, "it listens on a port that another program uses", "end the other program, or have the server use another port or none"},
 	{"out-of-memory", `JavaScript heap out of memory|MemoryError|OutOfMemoryError`, "it ran out of memory", `raise its limit: env = { NODE_OPTIONS = "--max-old-space-size=4096" } at {at}`},
 }
