@@ -2,8 +2,9 @@ package toolsfile
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"toolman/cmd/internal/config/source"
 )
 
 // A statement is a part of a TOML file: a header, a key with its value, a comment or a blank line.
@@ -18,28 +19,34 @@ type statement struct {
 
 // scan splits the text of a valid TOML file into its statements.
 func scan(text string) (all []statement) {
-	line := 1
-	for pos := 0; pos < len(text); {
-		s := statement{start: pos, line: line}
-		head := strings.TrimLeft(text[pos:], " \t")
-		first := len(text) - len(head)
-		switch {
-		case head == "" || head[0] == '\n' || strings.HasPrefix(head, "\r\n"):
-			s.kind, s.end = ' ', lineEnd(text, first)
-		case strings.HasPrefix(head, "#:"): // #:schema
-			s.kind, s.end = ':', lineEnd(text, first)
-		case head[0] == '#':
-			s.kind, s.end = '#', lineEnd(text, first)
-		case head[0] == '[':
-			s.kind, s.end, s.array = '[', lineEnd(text, first), strings.HasPrefix(head, "[[")
-			s.path = path(strings.TrimLeft(head, "["))
-		default:
-			s.kind, s.end = '=', valueEnd(text, first)
-		}
-		line += strings.Count(text[pos:s.end], "\n")
-		pos = s.end
+	line, done := 1, 0
+	add := func(s statement) {
+		s.start, s.line = done, line
 		all = append(all, s)
+		line += strings.Count(text[done:s.end], "\n")
+		done = s.end
 	}
+	between := func(end int) { // comments and blank lines
+		for done < end {
+			s := statement{kind: ' ', end: lineEnd(text, done)}
+			switch one := strings.TrimLeft(text[done:s.end], " \t"); {
+			case strings.HasPrefix(one, "#:"): // #:schema
+				s.kind = ':'
+			case strings.HasPrefix(one, "#"):
+				s.kind = '#'
+			}
+			add(s)
+		}
+	}
+	for _, found := range source.Statements(text) {
+		between(strings.LastIndexByte(text[:found.Start], '\n') + 1)
+		s := statement{kind: '=', end: lineEnd(text, found.End)}
+		if found.Header {
+			s.kind, s.path, s.array = '[', found.Keys, strings.HasPrefix(text[found.Start:], "[[")
+		}
+		add(s)
+	}
+	between(len(text))
 	return all
 }
 
@@ -49,84 +56,6 @@ func lineEnd(text string, pos int) int {
 		return pos + n + 1
 	}
 	return len(text)
-}
-
-// valueEnd returns the offset behind the line that ends a key with its value.
-func valueEnd(text string, pos int) int {
-	depth := 0
-	for pos < len(text) {
-		switch c := text[pos]; c {
-		case '"', '\'':
-			pos = stringEnd(text, pos)
-			continue
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		case '#':
-			pos = lineEnd(text, pos) - 1 // at the line end
-			if pos < len(text) && text[pos] != '\n' {
-				return len(text)
-			}
-			continue
-		case '\n':
-			if depth <= 0 {
-				return pos + 1
-			}
-		}
-		pos++
-	}
-	return len(text)
-}
-
-// stringEnd returns the offset behind the string that begins at pos.
-func stringEnd(text string, pos int) int {
-	quote := text[pos : pos+1]
-	if triple := strings.Repeat(quote, 3); strings.HasPrefix(text[pos:], triple) {
-		quote = triple
-	}
-	for i := pos + len(quote); i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && quote[0] == '"':
-			i++
-		case strings.HasPrefix(text[i:], quote):
-			end := i + len(quote)
-			for len(quote) == 3 && strings.HasPrefix(text[end:], quote[:1]) {
-				end++ // quotes may stand right before the closing three
-			}
-			return end
-		}
-	}
-	return len(text)
-}
-
-// path reads the dotted key of a header, up to its ].
-func path(text string) (parts []string) {
-	for {
-		text = strings.TrimLeft(text, " \t")
-		if text == "" {
-			return parts
-		}
-		end := strings.IndexAny(text, " \t.]")
-		if text[0] == '"' || text[0] == '\'' {
-			end = stringEnd(text, 0)
-		}
-		if end < 0 {
-			return parts
-		}
-		part := text[:end]
-		if strings.HasPrefix(part, "'") {
-			part = strings.Trim(part, "'")
-		} else if unquoted, err := strconv.Unquote(part); err == nil {
-			part = unquoted
-		}
-		parts = append(parts, part)
-		text = strings.TrimLeft(text[end:], " \t")
-		if !strings.HasPrefix(text, ".") {
-			return parts
-		}
-		text = text[1:]
-	}
 }
 
 // A span is a part of the text.
