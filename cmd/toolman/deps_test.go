@@ -72,7 +72,7 @@ cmd/internal/filechange: cmd/internal/cli cmd/internal/textdiff
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
-cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/engine cmd/internal/filechange cmd/internal/importer cmd/internal/setup cmd/internal/toolsfile mcpwire/sanitize
+cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/filechange cmd/internal/importer cmd/internal/installcmd cmd/internal/report cmd/internal/setup cmd/internal/toolsfile mcpwire mcpwire/sanitize router/upstream
 cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/setup cmd/internal/textdiff
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog

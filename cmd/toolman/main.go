@@ -111,6 +111,7 @@ The smallest useful tools.toml:
 toolman looks for it in the working directory, in the folders above it up to the
 repository's root, in $CLAUDE_PROJECT_DIR, and in ~/.config/toolman; --config or
 TOOLMAN_CONFIG name another, and TOOLMAN_CONFIG_JSON may hold the configuration itself.
+"toolman init" makes it of the servers that your MCP clients have.
 "toolman check" says which file was found and whether all of it works.`
 
 // newRootCommand makes toolman without a command, which serves one client.

@@ -63,8 +63,8 @@ func (c *choices) secretsFolder() (string, error) {
 	return importer.SecretsFolder(dir), nil
 }
 
-// Commands returns toolman import.
-func Commands(f *engine.Flags) []*cobra.Command { return []*cobra.Command{newImport(f)} }
+// Commands returns toolman init and toolman import.
+func Commands(f *engine.Flags) []*cobra.Command { return []*cobra.Command{newInit(f), newImport(f)} }
 
 func newImport(f *engine.Flags) *cobra.Command {
 	c := &choices{}
@@ -163,10 +163,12 @@ func (c *choices) plan(ctx context.Context, a *asker, place clients.Place, targe
 	}
 	fmt.Fprintf(a.out, "The clients' files have secrets in clear text, which do not get into tools.toml: %s.\n", strings.Join(names, ", "))
 	answer, err := a.ask(ctx, "Keep them where they are (k), or write them to private files that all clients can use (f)?", "keep", "file")
-	if err != nil || answer == "keep" {
-		return plan, err
+	if err != nil {
+		return nil, err
 	}
-	c.secrets = answer
+	if c.secrets = answer; answer == "keep" {
+		return plan, nil
+	}
 	return c.plan(ctx, a, place, target, files)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/engine"
+	"toolman/cmd/internal/installcmd"
 	"toolman/cmd/internal/setup"
 )
 
@@ -62,7 +63,7 @@ func run(t *testing.T, args ...string) (string, error) {
 	f := &engine.Flags{Flags: setup.Flags{Stdin: null}, Stdout: null, Stderr: null}
 	var out bytes.Buffer
 	root := &cobra.Command{Use: "toolman", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(Commands(f)...)
+	root.AddCommand(append(Commands(f), installcmd.Commands(&f.Flags)...)...)
 	root.SetArgs(args)
 	root.SetOut(&out)
 	root.SetErr(&out)
