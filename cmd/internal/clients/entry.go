@@ -104,7 +104,7 @@ func GeminiDrops(name string) bool {
 func opencode(t Toolman, _ File) []source.Member {
 	all := []source.Member{member("type", "local"), member("command", append([]string{t.Command}, t.Args...))}
 	all = append(all, env("environment", t.Env)...)
-	return append(all, member("enabled", true), member("timeout", 600_000))
+	return append(all, member("enabled", true), member("timeout", 60_000))
 }
 
 func zed(t Toolman, f File) []source.Member {

@@ -138,6 +138,18 @@ mcpServers:
 			`1 a: command=npx args=[-y toolman@1.2] toolman=true
 1 b: command=toolman.exe args=[tap b -- x]
 1 c: command=cat args=[toolman]`},
+		// What the clients' own commands write: claude mcp add of 2.1.197, codex mcp add of 0.169.0,
+		// gemini mcp add of 0.61.0, opencode mcp add of 1.18.33, copilot mcp add of 1.0.102.
+		{"claude mcp add", "claude-code", User, "{\n  \"numStartups\": 1,\n  \"mcpServers\": {\n    \"tm\": {\n      \"type\": \"stdio\",\n      \"command\": \"toolman\",\n      \"args\": [\n        \"--config\",\n        \"/x/tools.toml\"\n      ],\n      \"env\": {}\n    }\n  }\n}",
+			"4 tm: type=stdio command=toolman args=[--config /x/tools.toml] toolman=true"},
+		{"codex mcp add", "codex", User, "[mcp_servers.tm]\ncommand = \"toolman\"\nargs = [\"--config\", \"/x/tools.toml\"]\n\n[mcp_servers.tm.env]\nK = \"v\"\n",
+			"1 tm: command=toolman args=[--config /x/tools.toml] env=[{K v}] toolman=true"},
+		{"gemini mcp add", "gemini", User, "{\n  \"mcpServers\": {\n    \"tm\": {\n      \"command\": \"toolman\",\n      \"args\": [\n        \"--config\",\n        \"/x/tools.toml\"\n      ],\n      \"env\": {\n        \"K\": \"v\"\n      }\n    }\n  }\n}",
+			"3 tm: command=toolman args=[--config /x/tools.toml] env=[{K v}] toolman=true"},
+		{"opencode mcp add", "opencode", User, "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    \"tm\": {\n      \"type\": \"local\",\n      \"command\": [\n        \"toolman\",\n        \"--config\",\n        \"/x/tools.toml\"\n      ],\n      \"environment\": {\n        \"K\": \"v\"\n      }\n    }\n  }\n}\n",
+			"4 tm: type=local command=toolman args=[--config /x/tools.toml] env=[{K v}] toolman=true"},
+		{"copilot mcp add", "copilot-cli", User, "{\n  \"mcpServers\": {\n    \"tm\": {\n      \"tools\": [\n        \"*\"\n      ],\n      \"type\": \"local\",\n      \"command\": \"toolman\",\n      \"args\": [\n        \"--config\",\n        \"/x/tools.toml\"\n      ],\n      \"env\": {\n        \"K\": \"v\"\n      }\n    }\n  }\n}\n",
+			"3 tm: type=local command=toolman args=[--config /x/tools.toml] env=[{K v}] unknown=[tools] toolman=true"},
 		{"empty", "cursor", User, "", ""},
 		{"only a comment", "zed", User, "// nothing yet", ""},
 		{"no servers", "cursor", User, "{}", ""},

@@ -29,6 +29,15 @@ func (pl place) as(f edit.Format) place {
 	return pl
 }
 
+// opencodeSchema is what OpenCode adds to a file that does not have it.
+const opencodeSchema = "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n"
+
+// begin returns the place with what a new file begins with.
+func (pl place) begin(text string) place {
+	pl.create = text
+	return pl
+}
+
 // All returns all clients, those with the most users first.
 func All() []*Client {
 	mcpServers, mcp, tomlTable := []string{"mcpServers"}, []string{"mcp"}, []string{"mcp_servers"}
@@ -111,9 +120,9 @@ func All() []*Client {
 		{
 			ID: "opencode", Title: "OpenCode",
 			places: []place{
-				user("{xdg}/opencode/opencode.json").under(mcp),
+				user("{xdg}/opencode/opencode.json").under(mcp).begin(opencodeSchema),
 				user("{xdg}/opencode/opencode.jsonc").under(mcp),
-				project("{project}/opencode.json").under(mcp),
+				project("{project}/opencode.json").under(mcp).begin(opencodeSchema),
 				project("{project}/opencode.jsonc").under(mcp),
 				project("{project}/.opencode/opencode.json").under(mcp),
 				project("{project}/.opencode/opencode.jsonc").under(mcp),

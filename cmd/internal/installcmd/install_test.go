@@ -3,6 +3,7 @@ package installcmd
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,6 +21,11 @@ import (
 	"toolman/cmd/internal/clients/edit"
 	"toolman/cmd/internal/setup"
 )
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// here is the directory of this package; the tests are in others.
+var here, _ = os.Getwd()
 
 // machine makes an empty home directory and a project with a tools.toml, in which the test then is.
 func machine(t *testing.T) (home, project string) {
@@ -352,6 +358,56 @@ func TestProjectBesideUser(t *testing.T) {
 	mustRun(t, "install", "claude-code")
 	if out := mustRun(t, "install", "claude-code", "--scope", "project"); !strings.Contains(out, "claude-code: toolman registered in") {
 		t.Errorf("with the same tools.toml: %s", out)
+	}
+}
+
+// TestSnippets compares what each client gets with testdata, and what install writes into an empty
+// file with it.
+func TestSnippets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED on windows: paths are written differently")
+	}
+	_, project := machine(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, c := range clients.All() {
+		out, _, err := run(t, "snippet", c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "-- %s --\n%s", c.ID, out)
+		if !c.Writable() {
+			continue
+		}
+		place, err := clients.Here()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.Target(place, clients.User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustRun(t, "install", c.ID)
+		if text, err := os.ReadFile(f.Path); err != nil || f.Create == "" && string(text) != out {
+			t.Errorf("%s: install writes\n%s\nsnippet prints\n%s", c.ID, text, out)
+		}
+	}
+	got := strings.ReplaceAll(strings.ReplaceAll(b.String(), project, "/project"), self, "/bin/toolman")
+	path := filepath.Join(here, "testdata", "snippets.txt")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the snippets differ from %s (go test -update rewrites it):\n%s", path, got)
 	}
 }
 

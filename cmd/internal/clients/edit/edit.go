@@ -42,6 +42,9 @@ func (s Spot) set(text []byte, name string, entry []source.Member, merge func(ol
 	if s.List && nameOf(entry) == "" {
 		entry = slices.Concat([]source.Member{{Key: "name", Node: source.Node{Value: name}}}, entry)
 	}
+	if s.Create != "" && len(bytes.TrimSpace(text)) == 0 {
+		text = slices.Concat(text, []byte(s.Create))
+	}
 	old, found, p := s.find(text, name)
 	if p != nil {
 		return nil, Mark{}, p
@@ -264,9 +267,6 @@ func (s Spot) verify(before, after []byte, name string, entry []source.Member) *
 		return unsafe("the entry")
 	case found && !sameMembers(now, trim(entry, s.Format)):
 		return unsafe("the values of the entry")
-	}
-	if len(bytes.TrimSpace(before)) == 0 && s.Create != "" && entry != nil {
-		before = []byte(s.Create)
 	}
 	was, p := s.rest(before, name)
 	if p != nil {

@@ -101,7 +101,7 @@ func (s Spot) setYAML(text []byte, name string, entry []source.Member, found boo
 		return nil, Mark{}, &source.Problem{Msg: "there are several documents in the file", Hint: "edit it by hand: toolman snippet prints the entry"}
 	}
 	if root == nil {
-		return s.createYAML(y, name, entry)
+		return s.appendYAML(y, name, entry)
 	}
 	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
 		return nil, Mark{}, &source.Problem{Line: root.Line, Msg: "the file is not a mapping with a key on each line", Hint: "edit it by hand: toolman snippet prints the entry"}
@@ -181,14 +181,6 @@ func (s Spot) yamlBlock(name string, entry []source.Member, in int, nl string) s
 		b.WriteString(strings.Repeat(" ", in) + line + nl)
 	}
 	return b.String()
-}
-
-// createYAML writes the first values into a file that has none.
-func (s Spot) createYAML(y *yamlText, name string, entry []source.Member) ([]byte, Mark, *source.Problem) {
-	if len(bytes.TrimSpace(y.text)) == 0 && s.Create != "" {
-		y, _ = newYAMLText(slices.Concat(y.text, []byte(s.Create)))
-	}
-	return s.appendYAML(y, name, entry)
 }
 
 // appendYAML adds the key of the entries, and one entry, at the end of the file.
