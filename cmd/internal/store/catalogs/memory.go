@@ -1,0 +1,189 @@
+package catalogs
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"toolman/router/recall"
+)
+
+// A Server names a server to its Memory.
+type Server struct {
+	Name   string        // in the configuration
+	Config string        // path of the configuration
+	Start  func() string // returns all that decides what the server is: how it is started, and which program that is
+}
+
+// Memory returns the memory of a server.
+func (f *Folder) Memory(s Server) recall.Memory { return &memory{f, s} }
+
+// A memory implements recall.Memory.
+type memory struct {
+	folder *Folder
+	server Server
+}
+
+// fresh is the age of a file from which on its time is set again when the server still offers the
+// same.
+const fresh = 24 * time.Hour
+
+// prefix begins the names of the server's files.
+func (m *memory) prefix() string {
+	sum := sha256.Sum256([]byte(m.server.Start()))
+	return hex.EncodeToString(sum[:16]) + "."
+}
+
+// Recall implements recall.Memory.
+func (m *memory) Recall(key string) *recall.Offered {
+	prefix := m.prefix()
+	files, err := m.folder.files()
+	if err != nil {
+		return nil
+	}
+	var newest *recall.Offered
+	for _, file := range files {
+		client, mine := strings.CutPrefix(strings.TrimSuffix(file.name, suffix), prefix)
+		if !mine || newest != nil && client != key {
+			continue
+		}
+		o, err := m.folder.read(file.name)
+		if err != nil || o.Client != client {
+			continue
+		}
+		if key == "" || client == key {
+			return o
+		}
+		newest = o
+	}
+	return newest
+}
+
+// read reads a file.
+func (f *Folder) read(name string) (*recall.Offered, error) {
+	file, info, err := f.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info.Size() > recall.MaxBytes || f.now().Sub(info.ModTime()) > maxAge {
+		return nil, fmt.Errorf("%s is too large or too old", name)
+	}
+	text := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, text); err != nil {
+		return nil, err
+	}
+	o, _, err := recall.Parse(text)
+	return o, err
+}
+
+// header reads the header of a file.
+func (f *Folder) header(name string) (recall.Header, error) {
+	file, _, err := f.open(name)
+	if err != nil {
+		return recall.Header{}, err
+	}
+	defer file.Close()
+	h, _, err := headerOf(file)
+	return h, err
+}
+
+// headerOf reads the header of a file, and returns where the sections begin. Headers are short, as a
+// rule; an idle toolman has no memory to waste.
+func headerOf(file io.ReaderAt) (h recall.Header, at int, err error) {
+	for _, size := range []int{1 << 10, recall.HeaderBytes} {
+		text := make([]byte, size)
+		n, readErr := file.ReadAt(text, 0)
+		if h, at, err = recall.ReadHeader(text[:n]); err == nil || readErr != nil {
+			break
+		}
+	}
+	return h, at, err
+}
+
+// digest returns the SHA-256 of a file from a place on, without memory of the file's size.
+func digest(file io.ReaderAt, at int64) (string, error) {
+	hash := sha256.New()
+	block := make([]byte, 4<<10)
+	for {
+		n, err := file.ReadAt(block, at)
+		hash.Write(block[:n])
+		at += int64(n)
+		switch {
+		case errors.Is(err, io.EOF):
+			return hex.EncodeToString(hash.Sum(nil)), nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+// Remember implements recall.Memory.
+func (m *memory) Remember(c recall.Client, o *recall.Offered) error {
+	h := recall.Header{Server: m.server.Name, Config: m.server.Config, Client: c.Key, Name: c.Name, Written: m.folder.now().UTC()}
+	if err := h.Prepare(o); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(m.folder.path, 0o700); err != nil {
+		return err
+	}
+	if err := m.folder.trusted(); err != nil {
+		return err
+	}
+	name := m.prefix() + c.Key + suffix
+	if m.folder.keep(name, &h) {
+		return nil
+	}
+	if err := m.folder.write(name, &h, o); err != nil {
+		return err
+	}
+	m.folder.prune()
+	return nil
+}
+
+// keep reports whether a file has all that is to be written, and notes that the server still offers
+// it.
+func (f *Folder) keep(name string, h *recall.Header) bool {
+	file, info, err := f.open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	old, at, err := headerOf(file)
+	if err != nil || old.Digest != h.Digest || old.Server != h.Server || old.Config != h.Config {
+		return false
+	}
+	if sum, err := digest(file, int64(at)); err != nil || sum != h.Digest {
+		return false // it is damaged
+	}
+	if now := f.now(); now.Sub(info.ModTime()) > fresh {
+		os.Chtimes(filepath.Join(f.path, name), now, now)
+	}
+	return true
+}
+
+// write replaces a file. It does not wait for the disk: a file that is not whole after a crash of
+// the system is recognized.
+func (f *Folder) write(name string, h *recall.Header, o *recall.Offered) error {
+	temp, err := os.CreateTemp(f.path, tempMark) // readable only by its owner
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(temp)
+	err = recall.Write(w, h, o)
+	err = errors.Join(err, w.Flush(), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), filepath.Join(f.path, name))
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}
