@@ -56,6 +56,7 @@ type Options struct {
 	OnEquip      *hook.Command        // when a toolset is equipped; nil: none
 	OnDrift      *hook.Command        // when tools of a saved toolset are not what was saved; nil: none
 	AlwaysLoad   *bool                // whether tools ask clients not to defer them; nil: by client
+	Recall       bool                 // clients get what servers offered in an earlier run until they are ready
 	ClientIdle   time.Duration        // how long the activations of a client without sessions stay; 0: one hour
 	Version      string               // of toolman
 	Trace        *trace.Writer        // nil: no trace

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
@@ -12,6 +13,7 @@ import (
 	"toolman/router/builtin"
 	"toolman/router/cache"
 	"toolman/router/client"
+	"toolman/router/discovery"
 	"toolman/router/input"
 	"toolman/router/metatool"
 	"toolman/router/session"
@@ -74,7 +76,7 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
-	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Results: cache.NewStore(), Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: upstream.NewClientHello(),
+	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Results: cache.NewStore(), Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: discovery.NewClientHello(), Recall: o.Recall,
 		Gate: serverGates(o.Debug, r.trace)}
 	r.setOptions(&o)
 	var upstreams []*upstream.Upstream
@@ -173,14 +175,27 @@ func (r *Router) upstreamSettled() {
 	for _, s := range r.sessions.list() {
 		s.ServeDeferred()
 	}
+	r.serveParked()
 }
 
 // update builds a new catalog and shows it to the sessions, unless the first list still waits.
+// Requests that have waited for the change are served then.
 func (r *Router) update() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.startup.opened.Load() {
+	opened := r.startup.opened.Load()
+	if opened {
 		r.rebuildLocked()
+	}
+	r.mu.Unlock()
+	if opened {
+		r.serveParked()
+	}
+}
+
+// serveParked serves the requests that wait for a server that is now ready or gone.
+func (r *Router) serveParked() {
+	for _, s := range r.sessions.list() {
+		s.ServeParked()
 	}
 }
 
@@ -224,4 +239,8 @@ func (r *Router) Close() {
 	}
 	wg.Wait()
 	r.pool.Dismissed.Wait()
+	r.env.Busy.Wait(maxStoring)
 }
+
+// maxStoring is how long Close waits until what servers offer is stored for the next run.
+const maxStoring = 50 * time.Millisecond

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"toolman/cmd/internal/cli"
+	"toolman/fixtures/testmain"
 	"toolman/jsonrpc/trace"
 )
 
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asToolman) != "" {
 		main()
 	}
+	testmain.WithoutCache()
 	os.Exit(m.Run())
 }
 

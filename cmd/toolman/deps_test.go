@@ -79,7 +79,7 @@ cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine c
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
 cmd/internal/servercmd: cmd/internal/cli cmd/internal/config cmd/internal/config/byname cmd/internal/filechange cmd/internal/setup cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
-cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
+cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store cmd/internal/store/catalogs jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize mcpwire/system router/toolset
 cmd/internal/store/catalogs: mcpwire router/recall
@@ -125,7 +125,7 @@ mcpwire/streamhttp/credential: mcpwire/sanitize mcpwire/system
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1: mcpwire/system
 mcpwire/system:
-router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/breakpoint router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/dial router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/breakpoint router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/dial router/discovery router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/apps: jsonrpc mcpwire
 router/audit: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire router/budget
 router/breakpoint: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/filter mcpwire router/tracing
@@ -171,7 +171,7 @@ router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog route
 router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
-router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/feed router/tracing spawn
+router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/feed router/recall router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset
 spawn: jsonrpc/asyncwriter mcpwire/sanitize spawn/winproc
 spawn/winproc:

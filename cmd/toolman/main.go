@@ -155,7 +155,7 @@ func addCommands(root *cobra.Command, f *engine.Flags) {
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), lockcmd.New(f), newExplainCommand(f), newResolveCommand(f),
 		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), tap.New(), newTokenCommand(),
 		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
-		newDemoCommand(f), newDemoServerCommand(f), doctor.New(f))
+		newCacheCommand(), newDemoCommand(f), newDemoServerCommand(f), doctor.New(f))
 }
 
 func newVersionCommand() *cobra.Command {

@@ -60,7 +60,7 @@ func (s *Items) newContext(req *client.Request, l *metatool.Library) *metatool.C
 // unavailable returns the names of the servers that are not ready.
 func (s *Items) unavailable() (names []string) {
 	for _, u := range s.All {
-		if u.KnownTo(s.View.Load().Catalog) && u.Status().State != upstream.Ready {
+		if state := u.Status().State; state != upstream.Ready && state != upstream.Cached && u.KnownTo(s.View.Load().Catalog) {
 			names = append(names, u.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"strings"
 
 	"toolman/mcpwire"
@@ -49,6 +50,19 @@ func (c *Catalog) AbsentOwner(k mcpwire.Kind, name string) *Absence {
 		}
 	}
 	return best
+}
+
+// FormerText is the error for the name of an item that its server had in an earlier run and that
+// clients saw in their lists until the server was ready; "" if it is no such name, or the client
+// was not to see the item.
+func (c *Catalog) FormerText(k mcpwire.Kind, name string) string {
+	for _, e := range c.former {
+		if e.Item.Kind == k && (e.Name == name || e.Item.Name == name) && c.AllowsUnlisted(c.policy, e.Source, e.Item) {
+			return fmt.Sprintf("%s %s was in the catalog cache, and server %s no longer offers it; list again what there is, or go on without it",
+				k, sanitize.Name(e.Name), e.Source.Name)
+		}
+	}
+	return ""
 }
 
 // maxAbsence is the length in bytes of the line for a server that is not available.

@@ -73,7 +73,7 @@ func (c *Catalog) AllActive() *Catalog {
 // dangerous.
 func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.Own, c.allowChanged), newCatalog(c.Own, c.allowChanged)
-	next.owners, next.sources, next.Absent, next.Collisions = c.owners, c.sources, c.Absent, c.Collisions
+	next.owners, next.sources, next.Absent, next.Collisions, next.former = c.owners, c.sources, c.Absent, c.Collisions, c.former
 	next.Denied, next.policy, next.verdicts, next.AnyState = denied, c.policy, c.verdicts, c.AnyState
 	next.conditional = c.conditional
 	denied.owners, denied.sources = c.owners, c.sources
@@ -129,11 +129,10 @@ func (c *Catalog) Knows(u *Source, offer []*Entry) bool {
 	return slices.ContainsFunc(offer, c.Limit.covers)
 }
 
-// AllowsUnlisted reports whether a policy and the catalog's toolsets allow a resource that its
-// server does not list.
-func (c *Catalog) AllowsUnlisted(p *policy.Policy, from *Source, uri string) bool {
-	item := mcpwire.Item{Kind: mcpwire.Resource, Name: uri}
-	e := &Entry{Item: item, Source: from, Prefix: from.prefix(item.Kind), Name: from.Expose(item.Kind, uri)}
+// AllowsUnlisted reports whether a policy and the catalog's toolsets allow an item that its server
+// does not list.
+func (c *Catalog) AllowsUnlisted(p *policy.Policy, from *Source, item mcpwire.Item) bool {
+	e := &Entry{Item: item, Source: from, Prefix: from.prefix(item.Kind), Name: from.Expose(item.Kind, item.Name)}
 	return p.Judge(from.PolicyName, PolicyItems([]*Entry{e}))[0].Allowed && (c.Limit == nil || c.Limit.toolsetOf(e) != nil)
 }
 

@@ -27,6 +27,7 @@ type Catalog struct {
 	owners  [mcpwire.Kinds]map[string]string // by name: the server that has or, before it disconnected, had it
 	sources []*Source
 	Absent  []Absence // the configured servers that are not available
+	former  []*Entry  // items of earlier runs that their servers no longer have
 
 	Denied   *Catalog // entries that are denied by policy, held back by their pin, or too dangerous
 	policy   *policy.Policy
@@ -56,8 +57,9 @@ type Offer struct {
 	Source  *Source
 	Entries []*Entry
 	Alive   bool
-	Why     string // why the server is not available; "" if it is, or if that does not matter to clients
-	Error   string // the same for a caller, with what to do
+	Former  []*Entry // items of an earlier run that the server no longer has
+	Why     string   // why the server is not available; "" if it is, or if that does not matter to clients
+	Error   string   // the same for a caller, with what to do
 }
 
 // New returns the catalog of the servers' offers, in their order. A name belongs to the first
@@ -76,7 +78,7 @@ func New(offers []Offer, own []string, allowChanged bool) *Catalog {
 	c.owners[mcpwire.Resource][CatalogURI] = "toolman"
 	names := contest(offers)
 	for _, o := range offers {
-		c.sources = append(c.sources, o.Source)
+		c.sources, c.former = append(c.sources, o.Source), append(c.former, o.Former...)
 		if o.Why != "" {
 			c.Absent = append(c.Absent, Absence{o.Source, o.Why, o.Error, o.Entries})
 		}
@@ -146,9 +148,9 @@ func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
 // Lookup returns the entry with this name, or nil.
 func (c *Catalog) Lookup(k mcpwire.Kind, name []byte) *Entry { return c.ByName[k][string(name)] }
 
-// Same reports whether two catalogs offer the same entries of a kind.
+// Same reports whether two catalogs offer the same items of a kind.
 func (c *Catalog) Same(other *Catalog, k mcpwire.Kind) bool {
-	return slices.Equal(c.entries[k], other.entries[k])
+	return slices.EqualFunc(c.entries[k], other.entries[k], (*Entry).Same)
 }
 
 // ToolIndex returns the index that finds tools for toolsets. It is created on first use, because it

@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -170,6 +172,14 @@ func (e *Entry) SameRules(other *Entry) bool {
 	return e.AtStart == other.AtStart && e.declared == other.declared && e.Rule == other.Rule && e.Hold == other.Hold &&
 		(e.Danger == other.Danger || e.Danger != nil && other.Danger != nil && *e.Danger == *other.Danger)
 }
+
+// Same reports whether clients see no difference between two entries.
+func (e *Entry) Same(other *Entry) bool {
+	return e == other || e.Name == other.Name && e.Source.Name == other.Source.Name && e.Source.Modern == other.Source.Modern &&
+		bytes.Equal(e.Item.Raw, other.Item.Raw) && e.SameRules(other) && slices.EqualFunc(e.relinked, other.relinked, sameEdit)
+}
+
+func sameEdit(a, b jsonrpc.Edit) bool { return a.Span == b.Span && bytes.Equal(a.New, b.New) }
 
 // MayHaveArgument reports whether a tool's inputSchema has an argument, or allows more than it
 // names. For name = a.b, it reports this for a.

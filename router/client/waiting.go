@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"toolman/jsonrpc"
@@ -16,6 +17,8 @@ type Deferred struct {
 	frame     []byte
 	arrivedAt int64  // see Request.ArrivedAt
 	TraceID   uint64 // correlation number in the trace
+	byModel   bool   // see Request.ByModel
+	parked    bool   // it waits for one upstream, and no other request waits for it
 }
 
 // Size returns the size of the request in bytes.
@@ -24,13 +27,13 @@ func (p Deferred) Size() int { return len(p.frame) }
 // Defer returns a Deferred for a request, and traces the request.
 func (s *Conn) Defer(req *Request) Deferred {
 	name, _, _ := mcpwire.Target(req.Message, req.Method)
-	return Deferred{bytes.Clone(req.Frame), req.ArrivedAt, s.TraceArrival(req, name)}
+	return Deferred{bytes.Clone(req.Frame), req.ArrivedAt, s.TraceArrival(req, name), req.ByModel, false}
 }
 
 // Request reads the request again, which cannot fail.
 func (p *Deferred) Request(out *peer.Outgoing) *Request {
 	req, _ := ReadRequest(p.frame, out)
-	req.ArrivedAt, req.TraceID = p.arrivedAt, p.TraceID
+	req.ArrivedAt, req.TraceID, req.ByModel = p.arrivedAt, p.TraceID, p.byModel
 	return req
 }
 
@@ -40,8 +43,8 @@ func (p *Deferred) Is(id []byte) bool {
 	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
 }
 
-// Waiting contains the requests of a client that wait until the upstreams have started, and the
-// request of its background task. Conn.Mu guards it.
+// Waiting contains the requests of a client that wait until the upstreams have started, those that
+// wait for one upstream, and the request of its background task. Conn.Mu guards it.
 type Waiting struct {
 	*Conn
 	Context    context.Context // ends when the router closes
@@ -54,7 +57,9 @@ type Waiting struct {
 const maxDeferred = 4096
 
 // Blocks reports whether requests must wait for earlier ones.
-func (s *Waiting) Blocks() bool { return s.background != nil || len(s.deferred) > 0 }
+func (s *Waiting) Blocks() bool {
+	return s.background != nil || len(s.deferred) > 0 && slices.ContainsFunc(s.deferred, func(p Deferred) bool { return !p.parked })
+}
 
 // Deferred returns the number of requests that wait, without that of the background task.
 func (s *Waiting) Deferred() int { return len(s.deferred) }
@@ -68,13 +73,21 @@ func (s *Waiting) Len() int {
 }
 
 // Add stores a request until it can be served, or refuses it if too many requests wait.
-func (s *Waiting) Add(req *Request) {
+func (s *Waiting) Add(req *Request) { s.add(req, false) }
+
+// Park is Add for a request that only one upstream has to be ready for. Later requests do not wait
+// for it.
+func (s *Waiting) Park(req *Request) { s.add(req, true) }
+
+func (s *Waiting) add(req *Request, parked bool) {
 	if len(s.deferred) >= maxDeferred || OverBytes(s.deferred, len(req.Frame)) {
 		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
 			Text: "too many requests while " + s.reason() + "; wait for the answers and send it again"})
 		return
 	}
-	s.deferred = append(s.deferred, s.Defer(req))
+	p := s.Defer(req)
+	p.parked = parked
+	s.deferred = append(s.deferred, p)
 }
 
 // reason returns what requests wait for.
@@ -85,7 +98,7 @@ func (s *Waiting) reason() string {
 	return "the upstream servers start"
 }
 
-// ServeAll serves the requests that wait. Conn.Mu must not be held.
+// ServeAll serves the requests that wait; they may wait again. Conn.Mu must not be held.
 func (s *Waiting) ServeAll() {
 	s.WithLock(func(out *peer.Outgoing) { s.pass(out, s.Serve) })
 }

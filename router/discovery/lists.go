@@ -55,6 +55,35 @@ func (l *Lists) Unread() [mcpwire.Kinds]string {
 	return l.unread
 }
 
+// Items returns the items by kind. whole is false if a list is out of date or incomplete.
+func (l *Lists) Items() (items [mcpwire.Kinds][]mcpwire.Item, whole bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, entries := range l.entries {
+		for _, e := range entries {
+			items[k] = append(items[k], e.Item)
+		}
+	}
+	return items, l.unread == [mcpwire.Kinds]string{}
+}
+
+// Lacking returns the entries of other lists whose items are not in these.
+func (l *Lists) Lacking(other *Lists) (lacking []*catalog.Entry) {
+	has := l.Entries()
+	for k, entries := range other.Entries() {
+		names := map[string]bool{}
+		for _, e := range has[k] {
+			names[e.Item.Name] = true
+		}
+		for _, e := range entries {
+			if !names[e.Item.Name] {
+				lacking = append(lacking, e)
+			}
+		}
+	}
+	return lacking
+}
+
 // Read reads lists of the server concurrently and replaces their entries. If some lists fail, it
 // logs the errors and keeps the entries of those lists. If all fail, it returns the first error.
 func (l *Lists) Read(ctx context.Context, s *Server, kinds []mcpwire.Kind) error {

@@ -52,10 +52,15 @@ const (
 	starting phase = iota
 	ready
 	gone
+	recalled // what the server offers is known from an earlier run
 )
 
 // Open records that the server is ready.
 func (f *Feed) Open() { f.enter(ready) }
+
+// Recall records that what the server offers is known from an earlier run. Another Feed takes the
+// place of this one when the server is ready.
+func (f *Feed) Recall() { f.enter(recalled) }
 
 // Close records that the server is gone.
 func (f *Feed) Close() { f.enter(gone) }

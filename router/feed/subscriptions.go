@@ -124,7 +124,7 @@ type subscription struct {
 func (f *Feed) Subscribable() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.phase == ready && f.Server.Result().OffersFlag("resources", "subscribe")
+	return (f.phase == ready || f.phase == recalled) && f.Server.Result().OffersFlag("resources", "subscribe")
 }
 
 // PassesSubscriptions reports whether subscribe and unsubscribe requests of a legacy client pass to

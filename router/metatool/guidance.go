@@ -52,6 +52,9 @@ func (g *Guidance) Explain(v *view.View, k mcpwire.Kind, name string, t catalog.
 		if absent := v.Catalog.AbsentOwner(k, name); absent != nil {
 			return absent.Error
 		}
+		if former := v.Catalog.FormerText(k, name); former != "" {
+			return former
+		}
 		text = fmt.Sprintf("unknown %s %s", k, sanitize.Short(name))
 		if near := v.Catalog.Similar(k, name, g.ownNames()...); len(near) > 0 {
 			text += "; similar names: " + strings.Join(near, ", ")

@@ -17,14 +17,24 @@ import (
 )
 
 // CatalogChanged gives the client a new catalog. Activations stay. The first catalog is not
-// announced, because the client has listed nothing before it.
+// announced, because the client has listed nothing before it. While the session waits for dedicated
+// servers nothing is announced either; then the change since the last list is.
 func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 	s.WithLock(func(out *peer.Outgoing) {
+		before, listed := s.View.Load(), s.own.CatalogReady()
 		s.servers.StartDedicated()
-		before := s.View.Load()
 		after := before.Rebase(s.env.Host.StartView(next, s.servers.All, s.Policy, s.Info))
 		s.View.Store(after)
-		if announce && s.servers.Awaited == 0 {
+		if s.servers.Awaited > 0 {
+			if listed {
+				s.laterLocked().listed = before // only once: it does not wait yet
+			}
+			return
+		}
+		if s.later != nil && s.later.listed != nil {
+			before, announce, s.later.listed = s.later.listed, true, nil
+		}
+		if announce {
 			s.own.Announce(before, after, out)
 		}
 	})
@@ -48,6 +58,10 @@ func (s *Session) ServeDeferred() {
 	s.restoreSubscriptions()
 	s.waiting.ServeAll()
 }
+
+// ServeParked serves the requests that wait for one server each. A request whose server is still
+// not ready waits again.
+func (s *Session) ServeParked() { s.waiting.ServeAll() }
 
 // ReplaceServer puts next in the place of an upstream server that is gone. The subscriptions at the
 // server stay. It returns false if the session does not use the server, or no longer.

@@ -27,8 +27,12 @@ func (s *Session) StoreWith(store func()) { s.Tracker.StoreWith(store) }
 func (s *Session) Record() []byte {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
+	var unrestored []string
+	if s.later != nil {
+		unrestored = s.later.unrestored
+	}
 	r := record.Record{Ready: s.Peer.Ready, Level: s.levels.Params(), Activations: record.Of(s.View.Load().Activations()),
-		Subscriptions: append(s.subscriptions.URIs(), s.unrestored...), Servers: s.Tracker.Used(), Pages: s.pages.Servers()}
+		Subscriptions: append(s.subscriptions.URIs(), unrestored...), Servers: s.Tracker.Used(), Pages: s.pages.Servers()}
 	if s.Peer.Hello != nil {
 		r.Initialize = s.Peer.Hello.Params()
 	}
@@ -52,7 +56,9 @@ func (s *Session) Restore(text []byte) {
 	activations := r.Activations.Activations(s.env.Host.Library(&s.Info).Find)
 	s.WithLock(func(*peer.Outgoing) {
 		s.own.Restore(activations)
-		s.unrestored = r.Subscriptions
+		if len(r.Subscriptions) > 0 {
+			s.laterLocked().unrestored = r.Subscriptions
+		}
 		s.Tracker.Lose(r.Servers)
 		for _, server := range r.Pages {
 			s.openPage().Called(server)
@@ -61,15 +67,23 @@ func (s *Session) Restore(text []byte) {
 	s.restoreSubscriptions()
 }
 
+// laterLocked returns what is to be done when the servers have started.
+func (s *Session) laterLocked() *later {
+	if s.later == nil {
+		s.later = &later{}
+	}
+	return s.later
+}
+
 // restoreSubscriptions subscribes again, once the servers have started. Nothing of the client's
 // waits for that: there may be more subscriptions than requests that may wait.
 func (s *Session) restoreSubscriptions() {
 	s.WithLock(func(out *peer.Outgoing) {
-		if len(s.unrestored) == 0 || !s.own.CatalogReady() {
+		if s.later == nil || !s.own.CatalogReady() {
 			return
 		}
-		uris := s.unrestored
-		s.unrestored = nil
+		uris := s.later.unrestored
+		s.later.unrestored = nil
 		for _, uri := range uris {
 			params := fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.AppendQuoted(nil, uri))
 			if req, err := client.ReadRequest(restoring(mcpwire.Subscribe, params), out); err == nil {

@@ -253,7 +253,7 @@ func (s *Session) checkLocked(req *client.Request) bool {
 		(*Session).checkActive,       // policy, toolset limit, pin and activation
 		(*Session).checkCaller,       // what the front checks, such as headers that mirror the call
 		(*Session).AllowsArguments,   // the policy's conditions on arguments
-		(*Session).checkServer,       // the session has a connection to the server
+		(*Session).checkServer,       // the session has a connection to the server, which has started
 		(*Session).checkRestarted,    // the server has not forgotten the session
 		(*Session).checkLogLevel,     // the server logs at the level that the request wants
 		(*Session).checkConfirmed,    // the user has confirmed a call of a dangerous tool
@@ -300,8 +300,14 @@ func (s *Session) checkServer(req *client.Request) bool {
 	if why != nil {
 		why.About = req.Target
 		s.Refuse(req, *why)
+		return false
 	}
-	return why == nil
+	if req.Upstream.Recalled() { // the request is looked up again when the server is ready or gone
+		req.Upstream.Want()
+		s.waiting.Park(req)
+		return false
+	}
+	return true
 }
 
 func (s *Session) checkLogLevel(req *client.Request) bool {

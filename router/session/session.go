@@ -46,9 +46,15 @@ type Session struct {
 	input         input.Requests    // guarded by Mu
 	confirmer     confirm.Confirmer // guarded by Mu
 	subscriptions subscribe.Set     // guarded by Mu
-	unrestored    []string          // guarded by Mu: URIs of subscriptions of its record, until the servers have started
+	later         *later            // guarded by Mu: what is to be done when the servers have started; nil: nothing
 	pages         *apps.Opened      // guarded by Mu: the servers whose pages the client may show; nil: none
 	tasks         subscribe.Tasks   // guarded by Mu
+}
+
+// later is what is to be done when the servers have started.
+type later struct {
+	unrestored []string   // URIs of subscriptions of the session's record
+	listed     *view.View // what the client may have listed before the session waited for dedicated servers; nil: nothing
 }
 
 // closed records when and why the client has closed its side of the connection.

@@ -69,6 +69,7 @@ func (s *Set) addResource(req *client.Request, l *listen, uri string) bool {
 	taken := verdict == catalog.Active && u.Feed.Subscribable() && s.Missing[u] == nil
 	s.AuditListen(req, uri, t, verdict, taken)
 	if taken {
+		u.Want()
 		l.subs[subscription{u, t.Name()}] = uri
 	}
 	return taken

@@ -161,7 +161,7 @@ func isPart(uri, whole string) bool {
 // maySeePart reports whether the client may see a part of a resource that it may see, where the
 // server does not list the part. The same rules apply as to listed resources.
 func (s *Set) maySeePart(u *upstream.Upstream, uri, whole string) bool {
-	return catalog.IsNormalized(uri, whole) && s.View.Load().Catalog.AllowsUnlisted(s.Policy, u.Source, uri)
+	return catalog.IsNormalized(uri, whole) && s.View.Load().Catalog.AllowsUnlisted(s.Policy, u.Source, mcpwire.Item{Kind: mcpwire.Resource, Name: uri})
 }
 
 // tellUpdated forwards an update with the client's URI. move adapts it to the client's

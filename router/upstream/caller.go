@@ -2,16 +2,17 @@ package upstream
 
 import (
 	"context"
-	"sync"
 
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
 	"toolman/router/cache"
 	"toolman/router/calls"
 	"toolman/router/catalog"
+	"toolman/router/dial"
+	"toolman/router/discovery"
+	"toolman/router/recall"
 	"toolman/router/tracing"
 	"toolman/spawn"
 )
@@ -50,10 +51,12 @@ type Env struct {
 	Context      context.Context // ends when the router closes
 	Version      string          // of toolman
 	URISeparator string          // between namespace and URI
-	FirstClient  *ClientHello
-	starts       counter // connections made, by the name of the server
+	FirstClient  *discovery.ClientHello
+	starts       dial.Counter // connections made, by the name of the server
 	Router       Router
 	Gate         func(*Upstream) peer.Handler // makes what stands before an upstream; nil: nothing does
+	Recall       bool                         // items of earlier runs are offered until servers are ready
+	Busy         recall.Busy                  // with storing items for the next run
 }
 
 // A Router is what upstreams need of the router.
@@ -72,24 +75,6 @@ type Router interface {
 	Ladder() spawn.Ladder
 }
 
-// A ClientHello is what shared servers are told of a client: the first that connects.
-type ClientHello struct {
-	once  sync.Once
-	Done  chan struct{} // closed when Hello is set
-	Hello mcpwire.Hello // may be read after Done is closed
-}
-
-// NewClientHello returns a ClientHello that is not set.
-func NewClientHello() *ClientHello { return &ClientHello{Done: make(chan struct{})} }
-
-// Set sets Hello and closes Done. Only the first call has an effect.
-func (g *ClientHello) Set(h mcpwire.Hello) {
-	g.once.Do(func() {
-		g.Hello = h
-		close(g.Done)
-	})
-}
-
 // pipeSize returns the size of a server's pipes in bytes. Large pipes halve the cost of large
 // messages. But Linux limits the pipes of a user to 64 MiB in total, and makes later ones tiny.
 func (e *Env) pipeSize() int {
@@ -102,25 +87,4 @@ func (e *Env) pipeSize() int {
 // info returns toolman's Implementation object.
 func (e *Env) info() []byte {
 	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.Version), '}')
-}
-
-// A counter counts by name. The zero value is ready to use.
-type counter struct {
-	mu sync.Mutex
-	n  map[string]int // guarded by mu
-}
-
-func (t *counter) add(name string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.n == nil {
-		t.n = map[string]int{}
-	}
-	t.n[name]++
-}
-
-func (t *counter) of(name string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.n[name]
 }

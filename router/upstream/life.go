@@ -117,7 +117,7 @@ func (u *Upstream) attach(conn dial.Conn) bool {
 	if u.closing {
 		return false
 	}
-	u.env.starts.add(u.Name)
+	u.env.starts.Add(u.Name)
 	u.transport.conn, u.transport.out = conn, conn.Out()
 	if u.env.Gate != nil {
 		u.transport.gate = u.env.Gate(u)
@@ -135,11 +135,13 @@ func (u *Upstream) isClosing() bool {
 // startTimeoutPassed logs that the server is late. The first list stops waiting for it, unless
 // Await was called.
 func (u *Upstream) startTimeoutPassed() {
-	if u.isCandidate() {
-		return
-	}
 	next := "its items will be added when it is"
-	if u.lifecycle.awaited {
+	switch {
+	case u.replacesRecalled():
+		next = "its items are offered from the catalog cache, and calls wait for it"
+	case u.isCandidate():
+		return
+	case u.lifecycle.awaited:
 		next = "it is waited for"
 	}
 	u.Log.Warn("the server is not ready within its start_timeout; "+next,
@@ -172,13 +174,13 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	}
 	u.state, u.lifecycle.startup = Ready, took
 	u.Feed.Open()
-	u.refresher.Open()
+	u.items.refresher.Open()
 	if u.dedicated.leased {
 		u.mu.Unlock()
 		u.openLease()
 		return
 	}
-	counts := u.lists.Entries()
+	counts := u.items.lists.Entries()
 	revision := u.result().ProtocolVersion
 	u.mu.Unlock()
 	u.Log.Info("upstream ready", zap.String("revision", revision), zap.Duration("dur", took),
@@ -195,6 +197,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	u.update()
 	u.settled()
 	u.changed() // reads lists that changed while they were read
+	u.items.keeper.Changed()
 }
 
 // openLease admits calls to a leased upstream, which is ready.
@@ -294,7 +297,7 @@ func (u *Upstream) markGone(problem string, failed bool) {
 func (u *Upstream) endLocked() {
 	u.state = Gone
 	u.Feed.Close()
-	u.refresher.Close()
+	u.items.refresher.Close()
 }
 
 // isNewProblem reports whether problem differs from u's. It is true if u is nil.

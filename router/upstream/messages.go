@@ -257,7 +257,7 @@ func (u *Upstream) countJunk(err error) {
 // ForwardNotification sends a notification of the client to the server, if its handshake is done
 // and it is not gone.
 func (u *Upstream) ForwardNotification(m *jsonrpc.Message, out *peer.Outgoing) {
-	if !u.Is(Gone) && u.result().ProtocolVersion != "" {
+	if !u.Is(Gone) && !u.Recalled() && u.result().ProtocolVersion != "" {
 		u.Send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
 	}
 }

@@ -12,13 +12,16 @@ import (
 	"toolman/router/tracing"
 )
 
-// handshake finds the era of the server and what it offers. If the era is not configured, it first
-// tries the one that the server's items were pinned in, because some servers define items
-// differently in each era. Without pins it tries the client's era, which needs the least
-// translation.
+// firstEra returns the era that the handshake tries first: the configured one, or else the one that
+// the server's items were pinned in, because some servers define items differently in each era.
+// Without pins it is the client's era, which needs the least translation.
+func (u *Upstream) firstEra() mcpwire.Era {
+	return cmp.Or(u.Era, u.env.Router.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
+}
+
+// handshake finds the era of the server and what it offers.
 func (u *Upstream) handshake(ctx context.Context) error {
-	first := cmp.Or(u.Era, u.env.Router.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
-	h := discovery.Handshake{Control: u.transport.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.claim(), Info: u.env.info(),
+	h := discovery.Handshake{Control: u.transport.control, Era: u.Era, First: u.firstEra(), Client: u.greeting.client, Claim: u.claim(), Info: u.env.info(),
 		Started: u.lifecycle.startedAt, Probing: &u.greeting.probing}
 	result, err := h.Do(ctx)
 	if err != nil {
@@ -45,7 +48,7 @@ func (u *Upstream) claim() *mcpwire.Claim {
 // read reads lists of the server.
 func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 	s := &discovery.Server{Control: u.transport.control, Result: *u.result(), Claim: u.claim()}
-	return u.lists.Read(ctx, s, kinds)
+	return u.items.lists.Read(ctx, s, kinds)
 }
 
 // changed marks lists of the server as changed, and has them read again.
@@ -53,7 +56,7 @@ func (u *Upstream) changed(kinds ...mcpwire.Kind) {
 	if len(kinds) > 0 {
 		u.Results.Drop()
 	}
-	u.refresher.Changed(kinds...)
+	u.items.refresher.Changed(kinds...)
 }
 
 // reread reads lists of the server again and shows them.
@@ -62,6 +65,7 @@ func (u *Upstream) reread(kinds []mcpwire.Kind) {
 	u.read(ctx, kinds) // logs its errors
 	cancel()
 	u.update()
+	u.items.keeper.Changed()
 }
 
 // result returns the server's result of the handshake; before, it is empty.

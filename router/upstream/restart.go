@@ -14,8 +14,12 @@ import (
 // upstream keeps its place until the replacement is ready. A call that was pending is not sent to
 // the replacement.
 func (u *Upstream) Supervise(reaper *spawn.Reaper) {
-	began := time.Now()
-	u.Run(reaper)
+	if !u.recall() {
+		u.Run(reaper)
+	} else if u = u.runInstead(reaper); u == nil {
+		return
+	}
+	began := u.lifecycle.startedAt
 	policy, backoff := u.restartPolicy()
 	if policy == dial.RestartNever {
 		return
@@ -82,12 +86,15 @@ func (u *Upstream) waitForRestart(policy dial.Restart, backoff *dial.Backoff, up
 }
 
 // newReplacement makes an upstream that takes the place of u, which is gone, when it is ready. It
-// returns nil if Stop was called.
+// returns nil if Stop was called or the router closes.
 func (u *Upstream) newReplacement() *Upstream {
 	server := *u.Configured()
 	if shared := u.Shared(); shared != nil && shared.ForSession == nil {
 		server = *shared.Configured()
 		server.Era = u.Configured().Era
+	}
+	if u.Shared() != nil {
+		server.Memory = nil // as in NewDedicated
 	}
 	next := New(u.env, server, u.Name, func() {})
 	next.lifecycle.supersedes = u
@@ -98,7 +105,7 @@ func (u *Upstream) newReplacement() *Upstream {
 	next.Source.Modern = u.Source.Modern
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.closing {
+	if u.closing || u.env.Context.Err() != nil {
 		return nil
 	}
 	u.lifecycle.replacement = next
@@ -114,6 +121,7 @@ func (u *Upstream) promote() bool {
 	if gone == nil {
 		return true
 	}
+	u.inheritItems(gone)
 	replaced := false
 	if owner := u.Owner(); owner != nil && u.Shared() != nil {
 		replaced = owner.ReplaceServer(gone, u)
@@ -149,7 +157,7 @@ func (u *Upstream) copyProblem(other *Upstream) {
 	isNew := u.problem != problem
 	u.problem = problem
 	u.mu.Unlock()
-	if isNew {
+	if isNew && u.env.Context.Err() == nil {
 		u.update()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"toolman/router/cache"
 	"toolman/router/catalog"
 	"toolman/router/dial"
+	"toolman/router/recall"
 	"toolman/spawn"
 )
 
@@ -38,9 +39,12 @@ type Server struct {
 	ForSession func(config map[string]string) (Server, error)
 	// Release is called when the server that ForSession has returned is no longer needed; it may be
 	// nil.
-	Release    func()
-	Cache      []cache.Rule // of which tools results are kept, and for how long
-	FrameLimit int          // longest message in bytes that is accepted from it; 0: the default
+	Release func()
+	Cache   []cache.Rule // of which tools results are kept, and for how long
+	// Memory keeps what the server offers for the next run of toolman; nil: nothing does.
+	Memory     recall.Memory
+	Lazy       bool // if its items are known from an earlier run, it starts when a request needs it
+	FrameLimit int  // longest message in bytes that is accepted from it; 0: the default
 }
 
 // Share says which sessions use the process of a server.

@@ -37,10 +37,10 @@ func (s Simulation) Prepare(ctx context.Context) error {
 func (s Simulation) Read(ctx context.Context, kinds []mcpwire.Kind) error { return s.read(ctx, kinds) }
 
 // List sets the items of a kind.
-func (s Simulation) List(k mcpwire.Kind, items []mcpwire.Item) { s.lists.Keep(k, items) }
+func (s Simulation) List(k mcpwire.Kind, items []mcpwire.Item) { s.items.lists.Keep(k, items) }
 
 // Entries returns the entries of a kind.
-func (s Simulation) Entries(k mcpwire.Kind) []*catalog.Entry { return s.lists.Entries()[k] }
+func (s Simulation) Entries(k mcpwire.Kind) []*catalog.Entry { return s.items.lists.Entries()[k] }
 
 // Result returns the server's result of the handshake. The caller may change it while nothing else
 // runs.
@@ -54,7 +54,7 @@ func (s Simulation) Ready(took time.Duration, result mcpwire.InitializeResult) {
 }
 
 // IgnoreChanges stops changed lists from being read again.
-func (s Simulation) IgnoreChanges() { s.refresher.Pause() }
+func (s Simulation) IgnoreChanges() { s.items.refresher.Pause() }
 
 // Lose fails all calls as if the server were gone.
 func (s Simulation) Lose() { s.answerAll() }

@@ -20,10 +20,11 @@ import (
 	"toolman/router/dial"
 	"toolman/router/discovery"
 	"toolman/router/feed"
+	"toolman/router/recall"
 )
 
-// A State is the state of an upstream. It changes only from Starting to Ready or Gone, and from
-// Ready to Gone. PerSession never changes.
+// A State is the state of an upstream. It changes only from Starting to Cached, Ready or Gone, and
+// from Cached or Ready to Gone. PerSession never changes.
 type State uint8
 
 // The states of an upstream.
@@ -32,10 +33,13 @@ const (
 	Ready
 	Gone       // it has ended, or could not be started
 	PerSession // each session has its own instance; this one never runs
+	Cached     // its items are those of an earlier run; another upstream replaces it when that is ready
 )
 
 // String returns the state's name.
-func (s State) String() string { return [...]string{"starting", "ready", "gone", "per session"}[s] }
+func (s State) String() string {
+	return [...]string{"starting", "ready", "gone", "per session", "cached"}[s]
+}
 
 // An Upstream is one configured server and the connection to it, usually to a process that toolman
 // starts. It is the peer.Handler of that connection.
@@ -58,10 +62,18 @@ type Upstream struct {
 	closing   bool      // guarded by mu: Stop was called
 	problem   string    // guarded by mu: why it is gone; "" if not known
 	lifecycle lifecycle // nextTry, supersedes and startup are guarded by mu
-	lists     discovery.Lists
-	refresher discovery.Refresher
+	items     items
 	declared  atomic.Pointer[mcpwire.InitializeResult] // in the handshake
 	Feed      feed.Feed
+}
+
+// items are the items of an upstream.
+type items struct {
+	lists     discovery.Lists
+	refresher discovery.Refresher
+	keeper    recall.Keeper    // stores them for the next run
+	recalled  atomic.Bool      // they are those of an earlier run
+	former    []*catalog.Entry // guarded by Upstream.mu: those of an earlier run that the server has no more
 }
 
 // dedicated is the state of an upstream that belongs to one session.
@@ -92,7 +104,9 @@ type transport struct {
 
 // A lifecycle is the start and the end of an upstream.
 type lifecycle struct {
-	awaited      bool // the first list waits until it is ready or gone
+	awaited      bool          // the first list waits until it is ready or gone
+	wanted       chan struct{} // closed when a request waits for it
+	wantedOnce   sync.Once     // closes wanted
 	onSettled    func()
 	settled      sync.Once     // calls onSettled
 	begun        chan struct{} // closed when its process runs, or never will
@@ -115,13 +129,15 @@ func New(env *Env, s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, env: env,
 		Source:    &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
 		greeting:  greeting{known: env.FirstClient.Done, client: &env.FirstClient.Hello},
-		lifecycle: lifecycle{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{})},
+		lifecycle: lifecycle{onSettled: settled, wanted: make(chan struct{}), begun: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{})},
 		Log:       env.Log.With(zap.String("upstream", name))}
 	u.Calls = calls.NewTable(name, s.CallTimeout, s.MaxCalls, env.Clock, (*callConn)(u))
-	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
-	u.refresher = discovery.Refresher{Read: u.reread, Ended: u.lifecycle.ended}
+	u.items.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
+	u.items.refresher = discovery.Refresher{Read: u.reread, Ended: u.lifecycle.ended}
 	u.declared.Store(&mcpwire.InitializeResult{})
 	u.Feed = feed.Feed{Server: (*feedServer)(u), Source: u.Source, Calls: u.Calls, Trace: env.Trace, Clock: env.Clock, Log: u.Log}
+	u.items.keeper = recall.Keeper{Memory: s.Memory, Offers: u.offered, Ended: u.lifecycle.ended, Busy: &env.Busy,
+		Failed: func(err error) { u.Log.Debug("the catalog cache was not written", zap.NamedError("err", err)) }}
 	u.Results = env.Results.Of(name, s.Cache)
 	u.latest.Store(&s)
 	u.Source.Server = u
@@ -194,8 +210,8 @@ func (u *Upstream) Offer() catalog.Offer {
 	if shared := u.Shared(); u.state == Starting && shared != nil {
 		return catalog.Offer{Source: u.Source, Entries: shared.Offer().Entries, Alive: false} // reserves the names
 	}
-	entries := u.lists.Entries()
-	offer := catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
+	entries := u.items.lists.Entries()
+	offer := catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready || u.state == Cached, Former: u.items.former}
 	switch u.state {
 	case Starting:
 		offer.Why = "it is still starting"
@@ -210,17 +226,17 @@ func (u *Upstream) Offer() catalog.Offer {
 func (u *Upstream) KnownTo(c *catalog.Catalog) bool { return c.Knows(u.Source, u.Offer().Entries) }
 
 // Refreshing reports whether lists of the server have changed and are not read again yet.
-func (u *Upstream) Refreshing() bool { return u.refresher.Running() }
+func (u *Upstream) Refreshing() bool { return u.items.refresher.Running() }
 
 // Reevaluate makes new entries of the items that the current rules judge differently.
-func (u *Upstream) Reevaluate() { u.lists.Reevaluate() }
+func (u *Upstream) Reevaluate() { u.items.lists.Reevaluate() }
 
 // Status returns the current status of the upstream.
 func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: *u.result(),
-		Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.transport.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
+		Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.Of(u.Name), Junk: u.transport.junk, Entries: u.items.lists.Entries(), Unread: u.items.lists.Unread()}
 	if u.state == Gone {
 		st.Failures = u.lifecycle.failures
 		if !u.lifecycle.nextTry.IsZero() {
@@ -257,6 +273,7 @@ func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 	if d.Era != mcpwire.Unknown {
 		server.Era = d.Era
 	}
+	server.Memory = nil // it is told of another client
 	own := New(u.env, server, u.Name, d.Settled)
 	own.Source.Modern, own.lifecycle.awaited = u.Source.Modern, u.lifecycle.awaited
 	own.SetShared(u)

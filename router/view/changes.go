@@ -16,7 +16,9 @@ func (v *View) Changes(to *View) Changes {
 	if v == to {
 		return Changes{}
 	}
-	differ := func(k mcpwire.Kind) bool { return !slices.Equal(v.ActiveEntries(k), to.ActiveEntries(k)) }
+	differ := func(k mcpwire.Kind) bool {
+		return !slices.EqualFunc(v.ActiveEntries(k), to.ActiveEntries(k), (*catalog.Entry).Same)
+	}
 	resources := differ(mcpwire.Resource) || differ(mcpwire.Template)
 	return Changes{
 		Tools:     resources || differ(mcpwire.Tool) || !sameCatalog(v.Catalog, to.Catalog),

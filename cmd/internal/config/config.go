@@ -137,6 +137,8 @@ type decoder struct {
 	options Options
 	sets    []Toolset           // of the file, read first
 	ofHTTP  reference.Variables // that http, cluster, on_equip and on_drift refer to
+
+	allUncached bool // cache is false at the top level
 }
 
 // scope returns the scope of the value of a key, which messages call name.
@@ -148,7 +150,7 @@ func (d *decoder) scope(t table.Table, key, name string) reference.Scope {
 func (d *decoder) config(root source.Node) *Config {
 	root = byname.Array(d.Problems, root, serverKeys())
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "default_toolsets", "on_equip", "on_drift", "servers", byname.MCPServers,
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "cache", "unpinned", "toolsets", "default_toolsets", "on_equip", "on_drift", "servers", byname.MCPServers,
 		"exposed_tools", "agent", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "withhold_env", "audit_log", "audit_arguments", "http", "cluster", "$schema")
 	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))
@@ -158,6 +160,7 @@ func (d *decoder) config(root source.Node) *Config {
 	if t.Bool("default_toolsets", false) {
 		d.sets = withDefaults(d.sets, servers)
 	}
+	d.allUncached = !t.Bool("cache", true)
 	d.options.Agent = cmp.Or(d.options.Agent, t.Filled("agent", `"reader"`, "name one of agent_policies, or leave it out"))
 	c := &Config{
 		ActiveToolsets: activeToolsets(t, d.sets, false),

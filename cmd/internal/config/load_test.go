@@ -173,7 +173,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Argv:    []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
 					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"}, InheritEnv: []string{"PATH", "LC_*"},
 					Dir: filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
-					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Stateless: true, Restart: "always", Enabled: true,
+					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Stateless: true, Lazy: true, Restart: "always", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv("PORT=80 server | tee log"),
 					Env: []string{"DEBUG=1"}, SessionEnv: []reference.SessionValue{{Name: "SESSION", Texts: []string{"token-secret and ", ""}, Keys: []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,

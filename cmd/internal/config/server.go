@@ -42,7 +42,9 @@ type Server struct {
 	Stateless       bool                     // its processes remember nothing of a client; a server at a url does not unless the file says so
 	Restart         string                   // "never", "on-failure" or "always"
 	MaxMessageBytes int
-	Cache           []table.Timed // how long results of tools are kept, by names and globs
+	Cache           []table.Timed // cache: how long results of tools are kept, by names and globs
+	Uncached        bool          // what it offers is not kept in the catalog cache
+	Lazy            bool          // it starts when it is first needed, if the catalog cache knows its items
 	Description     string
 	ReadOnlyTools   []policy.Entry // read_only_tools: names and globs of its own tools
 	Enabled         bool           // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
@@ -68,7 +70,7 @@ const (
 
 // serverKeys are the keys of a server.
 func serverKeys() []string {
-	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes", "cache",
+	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes", "cache", "lazy",
 		"restart", "era", "share", "stateless", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled", "read_only_tools"}, byname.ClientKeys()...)
 }
 
@@ -94,10 +96,17 @@ func (d *decoder) server(n source.Node) Server {
 		Stateless:       t.Bool("stateless", t.Has("url")),
 		Restart:         t.Choice("restart", restarts...),
 		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
-		Cache:           t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, table.Glob("cache")),
+		Uncached:        d.uncached(t),
+		Lazy:            t.Bool("lazy", false),
 		Description:     description(t),
 		ReadOnlyTools:   t.Globs("read_only_tools", `["get_*"]`),
 		Enabled:         byname.Enabled(t),
+	}
+	if _, isBool := t.At("cache").Value.(bool); !isBool {
+		s.Cache = t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, table.Glob("cache"))
+	}
+	if s.Lazy && s.Uncached {
+		t.FailAt("lazy", "take lazy out, or cache = false", "a lazy server needs the catalog cache, and cache = false turns it off")
 	}
 	checkTransport(t)
 	byname.CheckType(t)
@@ -123,10 +132,19 @@ func (d *decoder) server(n source.Node) Server {
 	if s.ForEachSession() && s.Share == "always" {
 		t.FailAt("share", "take share out", "the server has something else for each session: it cannot be shared")
 	}
+	if s.ForEachSession() && s.Lazy {
+		t.FailAt("lazy", "take lazy out", "the server has something else for each session: it starts with the session")
+	}
 	if s.Missing != nil { // what there is of these is not whole
 		s.Argv, s.Env, s.SessionEnv, s.Dir, s.Remote, s.Socket = nil, nil, nil, "", nil, ""
 	}
 	return s
+}
+
+// uncached reports whether cache is false for a server or for all.
+func (d *decoder) uncached(t table.Table) bool {
+	own, isBool := t.At("cache").Value.(bool)
+	return d.allUncached || isBool && !own
 }
 
 // expandProcess fills in Env, Dir and Argv.

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -75,6 +76,7 @@ func (r *result) text() string {
 // startClient starts a gateway, which ends with ctx.
 func startClient(ctx context.Context, s *screen, program, config, tracePath string, log *os.File) (*client, error) {
 	c := &client{screen: s, ctx: ctx, cmd: exec.CommandContext(ctx, program, "--config", config, "--trace", tracePath)}
+	c.cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(config, "none")) // a file has no folders: the demo leaves nothing in a cache
 	c.cmd.Stderr = log
 	c.cmd.Cancel = func() error { return c.stdin.Close() } // the gateway then ends by itself
 	c.cmd.WaitDelay = abortTime

@@ -98,6 +98,7 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 	if s.replica != nil {
 		o.Replica = s.replica.id
 	}
+	o.Recall = true
 	s.router = router.New(o, s.Loop, s.Log)
 	s.health = ops.NewHealth(s.router)
 	s.health.Known = s.known

@@ -52,6 +52,7 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		Restart:      dial.ParseRestart(s.Restart),
 		FrameLimit:   s.MaxMessageBytes,
 		Cache:        cacheRules(s.Cache),
+		Lazy:         s.Lazy,
 	}
 }
 

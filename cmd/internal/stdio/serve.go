@@ -22,6 +22,7 @@ func Serve(ctx context.Context, e *engine.Engine, agent string, stdin, stdout *o
 	if err != nil {
 		return err
 	}
+	e.RouterOptions.Recall = true
 	r := router.New(e.RouterOptions, e.Loop, e.Log)
 	s := r.NewSession(peer, client.Info{Sole: true, Agent: agent})
 	peer.Start(s.Entry()) // initialize is answered before any server is started

@@ -64,7 +64,7 @@ type health struct {
 
 type serverHealth struct {
 	Name     string `json:"name"`
-	Status   string `json:"status"`             // starting, ready, gone or per session
+	Status   string `json:"status"`             // starting, ready, gone, per session or cached
 	Problem  string `json:"problem,omitempty"`  // why it is gone
 	Failures int    `json:"failures,omitempty"` // how often it has ended in a row
 	Retry    int    `json:"retry_s,omitempty"`  // seconds until toolman tries to start or reach it again
@@ -118,11 +118,15 @@ func (h *Health) problem() string {
 		return "the servers are starting"
 	}
 	all := h.gateway.Upstreams()
-	usable := func(st upstream.Status) bool { return st.State == upstream.Ready || st.State == upstream.PerSession }
 	if len(all) > 0 && !slices.ContainsFunc(all, usable) {
 		return "no server is ready"
 	}
 	return ""
+}
+
+// usable reports whether a server serves clients, perhaps after they have waited for its start.
+func usable(st upstream.Status) bool {
+	return st.State == upstream.Ready || st.State == upstream.PerSession || st.State == upstream.Cached
 }
 
 // Probes serves GET /healthz and GET /health, which need no credential. Other paths are not found.

@@ -158,12 +158,12 @@ func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
 			p.Value(value(st), st.Name)
 		}
 	}
-	each("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", func(st upstream.Status) float64 {
-		return number(st.State == upstream.Ready || st.State == upstream.PerSession)
+	each("toolman_upstream_up", "gauge", "1 for a server that is ready, that each session has for itself, or whose items are known from the catalog cache.", func(st upstream.Status) float64 {
+		return number(usable(st))
 	})
 	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
 	for _, st := range all {
-		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.PerSession} {
+		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.PerSession, upstream.Cached} {
 			p.Value(number(st.State == s), st.Name, s.String())
 		}
 	}

@@ -1,0 +1,92 @@
+package setup
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/config/reference"
+	"toolman/cmd/internal/store/catalogs"
+	"toolman/router"
+)
+
+// addMemories gives the servers of a router their files in the catalog cache. A server that is
+// another one in each session, or that cannot be used, has none.
+func addMemories(o *router.Options, c *config.Config) {
+	folder, err := catalogs.Open()
+	if err != nil {
+		return // there is no place for it
+	}
+	for i, s := range Enabled(c) {
+		if !s.Uncached && !s.ForEachSession() && s.Missing == nil {
+			o.Servers[i].Memory = folder.Memory(catalogs.Server{Name: cmp.Or(s.Name, fmt.Sprintf("server %d", i+1)), Config: c.Path,
+				Start: func() string { return identity(s) }})
+		}
+	}
+}
+
+// identity returns all that decides what a server is: how it is started or reached, and the size and
+// time of its program. The values of secrets do not count: they change, and nothing made from them is
+// to be written.
+func identity(s *config.Server) string {
+	id := struct {
+		Argv, Inherit, Env, Headers []string
+		Dir, URL, Socket, Era       string
+		Files                       []string
+	}{Argv: s.Argv, Inherit: s.InheritEnv, Dir: cmp.Or(s.Dir, workingDir()), Socket: s.Socket, Era: s.Era, Files: programFiles(s)}
+	for _, v := range s.Env {
+		if name, _, _ := strings.Cut(v, "="); reference.IsSecretName(name) {
+			v = name
+		}
+		id.Env = append(id.Env, v)
+	}
+	slices.Sort(id.Env)
+	if s.Remote != nil {
+		id.URL, id.Headers = s.Remote.URL, slices.Sorted(maps.Keys(s.Remote.Header))
+	}
+	return string(cli.JSON(id))
+}
+
+func workingDir() string {
+	dir, _ := os.Getwd() // "" is as good as any other text
+	return dir
+}
+
+// scripts are the ends of the names of programs that another program runs.
+var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".pl", ".php", ".sh", ".jar"}
+
+// programFiles describes the program of a server, and the script that it runs, if there is one.
+func programFiles(s *config.Server) (files []string) {
+	if len(s.Argv) == 0 {
+		return nil
+	}
+	note := func(path string) bool {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() {
+			files = append(files, fmt.Sprint(path, info.Size(), info.ModTime().UnixNano()))
+			return true
+		}
+		return false
+	}
+	if path, err := exec.LookPath(s.Argv[0]); err == nil {
+		note(path)
+	}
+	for _, arg := range s.Argv[1:] {
+		if slices.Contains(scripts, filepath.Ext(arg)) {
+			if !filepath.IsAbs(arg) {
+				arg = filepath.Join(s.Dir, arg)
+			}
+			if note(arg) {
+				break
+			}
+		}
+	}
+	return files
+}
