@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -145,8 +146,13 @@ func (w *streamWire) closeLocked() {
 	w.closed = true
 	w.unpaused.Signal()
 	w.mu.Unlock()
-	w.in.Close()
-	w.out.Close()
+	for _, c := range []io.Closer{w.in, w.out} {
+		if runtime.GOOS == "windows" { // Close waits for a Read or Write that it cannot interrupt, such as that of a console
+			go c.Close()
+		} else {
+			c.Close()
+		}
+	}
 }
 
 func (w *streamWire) pause() {
