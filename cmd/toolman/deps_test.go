@@ -68,7 +68,7 @@ cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/diagnosis: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source mcpwire mcpwire/sanitize router/catalog router/suggest router/upstream
 cmd/internal/doctor: cmd/internal/cli cmd/internal/clients cmd/internal/config cmd/internal/config/reference cmd/internal/diagnosis cmd/internal/engine cmd/internal/report cmd/internal/setup mcpwire/sanitize router/upstream
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
-cmd/internal/filechange: cmd/internal/cli cmd/internal/textdiff
+cmd/internal/filechange: cmd/internal/cli cmd/internal/textdiff mcpwire/system
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize

@@ -11,6 +11,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/textdiff"
+	"toolman/mcpwire/system"
 )
 
 // A Change is a new text for a file.
@@ -174,7 +175,7 @@ func (c Change) write() error {
 	}
 	_, err = next.Write(c.After)
 	if err = errors.Join(err, next.Chmod(mode), next.Sync(), next.Close()); err == nil {
-		err = os.Rename(next.Name(), path)
+		err = system.Rename(next.Name(), path)
 	}
 	if err != nil {
 		os.Remove(next.Name())
