@@ -48,6 +48,11 @@ func play(verb string, args []string) {
 		time.Sleep(2 * time.Minute)
 	case "leave": // have another child hang, and end
 		startAnother("hang")
+	case "guard": // be a toolman with a child that is in no job of its own
+		_, err := StartReaper()
+		check(err)
+		startAnother("hang")
+		time.Sleep(2 * time.Minute)
 	case "gateway": // be a toolman with a child that has a child
 		p, err := Start(Command{Name: "test", Argv: script("wrap"), Env: os.Environ()}, nil)
 		check(err)

@@ -72,7 +72,14 @@ func TestAServerThatAWrapperLeavesBehindIsKilled(t *testing.T) {
 }
 
 func TestNothingOutlivesToolman(t *testing.T) {
-	argv := script("gateway")
+	for _, verb := range []string{"gateway", "guard"} {
+		t.Run(verb, func(t *testing.T) { outlive(t, verb) })
+	}
+}
+
+// outlive kills a process and waits for the end of a descendant of it.
+func outlive(t *testing.T, verb string) {
+	argv := script(verb)
 	gateway := exec.Command(argv[0], argv[1:]...)
 	out, err := gateway.StdoutPipe()
 	if err != nil {

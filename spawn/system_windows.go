@@ -71,8 +71,11 @@ func mayExecute(string) bool { return true }
 // A Reaper does nothing on Windows, because the job objects end with this process.
 type Reaper struct{}
 
-// StartReaper returns an empty Reaper.
-func StartReaper() (*Reaper, error) { return &Reaper{}, nil }
+// StartReaper puts this process into a job object, too.
+func StartReaper() (*Reaper, error) {
+	winproc.Guard()
+	return &Reaper{}, nil
+}
 
 // RunReaper does nothing on Windows.
 func RunReaper(_ []string, _ io.Reader) int { return 0 }

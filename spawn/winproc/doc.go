@@ -4,7 +4,7 @@
 //
 // A [Process] and its descendants are a job object. It is suspended until it is in its job, so that
 // no descendant escapes. This process has the only handle of the job, so the kernel kills the job
-// when this process ends.
+// when this process ends. [Guard] also covers the moment before a process is in its job.
 //
 // # Command lines
 //

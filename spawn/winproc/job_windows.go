@@ -3,6 +3,7 @@ package winproc
 import (
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -44,6 +45,16 @@ func Start(path string, argv []string, attr os.ProcAttr) (*Process, error) {
 	}
 	return p, nil
 }
+
+// Guard puts this process into a job object that is never closed, so that the kernel kills all
+// descendants when this process ends. A child has a job of its own only a moment after it is made,
+// and this process may be killed just then. A system that allows no job within another one, such as
+// Windows 7, does without.
+var Guard = sync.OnceFunc(func() {
+	if job, err := newJob(); err == nil && windows.AssignProcessToJobObject(job, windows.CurrentProcess()) != nil {
+		windows.CloseHandle(job)
+	}
+})
 
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
