@@ -50,7 +50,7 @@ cmd/dist/legal: cmd/dist/release
 cmd/dist/pack: cmd/dist/archive cmd/dist/release
 cmd/dist/release:
 cmd/internal/auditlog: router/audit
-cmd/internal/changes: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source cmd/internal/store cmd/internal/traces/files
+cmd/internal/changes: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source cmd/internal/filechange cmd/internal/store cmd/internal/traces/files
 cmd/internal/cli: mcpwire/sanitize router/suggest
 cmd/internal/clients: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/clients/edit: cmd/internal/clients/render cmd/internal/config/source mcpwire/sanitize
@@ -73,7 +73,7 @@ cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/c
 cmd/internal/grouping: router/audit
 cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/filechange cmd/internal/importer cmd/internal/installcmd cmd/internal/report cmd/internal/setup cmd/internal/toolsfile mcpwire mcpwire/sanitize router/upstream
-cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/setup cmd/internal/textdiff
+cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup cmd/internal/textdiff
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view

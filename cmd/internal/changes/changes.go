@@ -1,16 +1,12 @@
 package changes
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 
-	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients/edit"
+	"toolman/cmd/internal/filechange"
 )
 
 // A Change is a new text for a file.
@@ -33,86 +29,59 @@ type Edit struct {
 	Mark edit.Mark `json:"mark"`
 }
 
-// ErrChanged says that a file is not what it was when the change was planned.
-var ErrChanged = errors.New("it was changed by another program in the meantime")
+// file returns the change without what is for its record.
+func (c Change) file() filechange.Change {
+	f := filechange.Change{Path: c.Path, Before: c.Before, After: c.After, Mode: c.Mode}
+	if c.Existed && f.Before == nil {
+		f.Before = []byte{}
+	}
+	if f.After == nil {
+		f.After = []byte{}
+	}
+	return f
+}
 
-// Apply makes all changes, or none if one is not possible. An error names the file.
+// Apply makes all changes, or none if one is not possible. An error names the file; it is
+// [filechange.ErrChanged] if the file has changed since the change was planned.
 func (s *Store) Apply(ctx context.Context, all []Change) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	var files []file
+	// The records come first: without them, nothing could be undone.
+	var records []*Record
+	var todo []filechange.Change
 	for _, c := range all {
-		f, err := open(c.Path)
+		if err := c.file().Check(); err != nil {
+			return errors.Join(err, s.restore(records))
+		}
+		r, err := s.newRecord(c)
+		if err == nil {
+			err = s.save(r)
+		}
 		if err != nil {
-			return err
+			return errors.Join(err, s.restore(records))
 		}
-		if f.exists != c.Existed || !bytes.Equal(f.text, c.Before) {
-			return cli.Failed(&fs.PathError{Op: "change", Path: c.Path, Err: ErrChanged}, "run the command again")
-		}
-		files = append(files, f)
+		records = append(records, r)
+		todo = append(todo, c.file())
 	}
-	for i, c := range all {
-		if err := s.apply(c, files[i]); err != nil {
-			for j := i - 1; j >= 0; j-- {
-				err = errors.Join(err, s.revert(all[j], files[j]))
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// apply makes one change. The record comes first: without it, nothing could be undone.
-func (s *Store) apply(c Change, f file) error {
-	old, err := s.record(f.target)
+	applied, err := filechange.Apply(todo...)
 	if err != nil {
-		return err
+		return errors.Join(err, s.restore(records))
 	}
-	r := newRecord(c, f, old)
-	if !f.exists {
-		made, err := makeDirs(filepath.Dir(f.target))
-		if err = errors.Join(err, s.noteDirs(made)); err != nil {
-			return failed(c.Path, err)
+	return s.noteDirs(applied.Dirs)
+}
+
+// restore puts back the records that others have replaced.
+func (s *Store) restore(records []*Record) error {
+	var all []error
+	for _, r := range records {
+		if r.before != nil {
+			all = append(all, s.save(r.before))
+		} else {
+			all = append(all, s.drop(r))
 		}
 	}
-	if err := s.save(r); err != nil {
-		s.leave(f.target)
-		return err
-	}
-	if err := f.write(c.After, c.Mode); err != nil {
-		s.leave(f.target)
-		return errors.Join(failed(c.Path, err), s.restore(f.target, old))
-	}
-	return nil
-}
-
-// revert takes back a change of an Apply that failed.
-func (s *Store) revert(c Change, f file) error {
-	r, err := s.record(f.target)
-	if err != nil || r == nil {
-		return err
-	}
-	if !c.Existed {
-		err = os.Remove(f.target)
-		s.leave(f.target)
-	} else {
-		err = f.write(c.Before, 0)
-	}
-	if err != nil {
-		return failed(c.Path, err)
-	}
-	return s.restore(f.target, r.before)
-}
-
-func failed(path string, err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		err = e.Err
-	}
-	return cli.Failed(fmt.Errorf("%s: cannot be written: %w", path, err), "nothing was changed")
+	return errors.Join(all...)
 }

@@ -15,6 +15,7 @@ import (
 
 	"toolman/cmd/internal/clients/edit"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/filechange"
 )
 
 // home makes a home directory, in which the store is, and returns a path in it.
@@ -246,18 +247,18 @@ func TestRefused(t *testing.T) {
 		name, want string
 		make       func(t *testing.T, path func(string) string)
 	}{
-		{"read-only", "it is read-only", func(t *testing.T, path func(string) string) { write(t, path("b.json"), "{}", 0o444) }},
-		{"a directory", "it is not a regular file", func(t *testing.T, path func(string) string) {
+		{"read-only", "is read-only", func(t *testing.T, path func(string) string) { write(t, path("b.json"), "{}", 0o444) }},
+		{"a directory", "is not a regular file", func(t *testing.T, path func(string) string) {
 			if err := os.Mkdir(path("b.json"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"a link to nothing", "a symbolic link to a file that does not exist", func(t *testing.T, path func(string) string) {
+		{"a link to nothing", "is a link to a file that does not exist", func(t *testing.T, path func(string) string) {
 			if err := os.Symlink(path("nowhere"), path("b.json")); err != nil {
 				t.Skipf("SKIPPED on %s: no symbolic links: %v", runtime.GOOS, err)
 			}
 		}},
-		{"another user's", "it belongs to user 12345, while toolman runs as user", func(t *testing.T, path func(string) string) {
+		{"another user's", "belongs to user 12345, and toolman runs as user", func(t *testing.T, path func(string) string) {
 			if os.Geteuid() != 0 {
 				t.Skipf("SKIPPED on %s: only root can give files away", runtime.GOOS)
 			}
@@ -266,7 +267,7 @@ func TestRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"changed in the meantime", ErrChanged.Error(), func(t *testing.T, path func(string) string) { write(t, path("b.json"), "{ }", 0o644) }},
+		{"changed in the meantime", filechange.ErrChanged.Error(), func(t *testing.T, path func(string) string) { write(t, path("b.json"), "{ }", 0o644) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, path := home(t)
@@ -315,7 +316,7 @@ func TestAppliesAtTheSameTime(t *testing.T) {
 				if err == nil {
 					return
 				}
-				if !errors.Is(err, ErrChanged) {
+				if !errors.Is(err, filechange.ErrChanged) {
 					t.Error(err)
 					return
 				}

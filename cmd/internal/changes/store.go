@@ -15,6 +15,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/filechange"
 	"toolman/cmd/internal/store"
 	"toolman/cmd/internal/traces/files"
 )
@@ -50,11 +51,19 @@ type Record struct {
 }
 
 // newRecord returns the record for a change. A file that has been changed before keeps its original.
-func newRecord(c Change, f file, old *Record) *Record {
+func (s *Store) newRecord(c Change) (*Record, error) {
+	f, err := open(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.record(f.target)
+	if err != nil {
+		return nil, err
+	}
 	r := &Record{Version: version, Path: c.Path, Target: f.target, What: c.What, Owners: c.Owners, Existed: f.exists,
 		Original: f.text, ModTime: f.modTime, Sum: sum(c.After), Edits: c.Edits, before: old}
 	if old == nil || !f.exists {
-		return r
+		return r, nil
 	}
 	r.Edits = slices.Clone(old.Edits)
 	for _, e := range c.Edits {
@@ -81,7 +90,7 @@ func newRecord(c Change, f file, old *Record) *Record {
 	} else if text, exists, err := old.undone(f.text); err == nil {
 		r.Original, r.Existed = text, exists
 	}
-	return r
+	return r, nil
 }
 
 // name returns the file of a record.
@@ -183,7 +192,10 @@ func (s *Store) load(path string) (*Record, error) {
 func (s *Store) save(r *Record) error {
 	text, err := json.Marshal(r)
 	if err == nil {
-		err = file{target: s.name(r.Target)}.write(text, 0o600)
+		c := filechange.Change{Path: s.name(r.Target), After: text}
+		if c.Before, err = source.Read(c.Path, 4*maxBytes); err == nil || errors.Is(err, fs.ErrNotExist) {
+			_, err = filechange.Apply(c)
+		}
 	}
 	if err != nil {
 		return cli.Failed(fmt.Errorf("keeping the original of %s: %w", r.Path, err), "nothing was changed")
@@ -191,12 +203,9 @@ func (s *Store) save(r *Record) error {
 	return nil
 }
 
-// restore puts an earlier record back, or removes the record if there was none.
-func (s *Store) restore(target string, old *Record) error {
-	if old != nil {
-		return s.save(old)
-	}
-	if err := os.Remove(s.name(target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// drop removes a record.
+func (s *Store) drop(r *Record) error {
+	if err := os.Remove(s.name(r.Target)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/filechange"
 )
 
 // An Outcome is what an Undo does to a file.
@@ -41,7 +42,7 @@ func (s *Store) Undo(ctx context.Context, r *Record, owner string, plan bool) (U
 		defer unlock()
 	}
 	u := Undone{Path: r.Path}
-	f, err := open(r.Target)
+	f, err := open(r.Path)
 	if err != nil {
 		return u, err
 	}
@@ -74,14 +75,14 @@ func (s *Store) Undo(ctx context.Context, r *Record, owner string, plan bool) (U
 	if plan {
 		return u, nil
 	}
-	switch {
-	case u.Outcome == Removed:
-		err = os.Remove(f.target)
-	case f.exists && !bytes.Equal(u.After, f.text):
-		err = f.write(u.After, 0)
-	}
-	if err != nil {
-		return u, failed(r.Path, err)
+	if f.exists {
+		c := filechange.Change{Path: r.Path, Before: f.text, After: u.After}
+		if u.Outcome != Removed && c.After == nil {
+			c.After = []byte{}
+		}
+		if _, err := filechange.Apply(c); err != nil {
+			return u, err
+		}
 	}
 	if u.Outcome == Restored && !r.ModTime.IsZero() {
 		_ = os.Chtimes(f.target, r.ModTime, r.ModTime) // the content is what counts
@@ -89,7 +90,7 @@ func (s *Store) Undo(ctx context.Context, r *Record, owner string, plan bool) (U
 	if u.Outcome == Removed || u.Outcome == Gone {
 		s.leave(f.target)
 	}
-	return u, s.restore(r.Target, nil)
+	return u, s.drop(r)
 }
 
 // undone returns a text, which others have changed, without the record's edits, and whether

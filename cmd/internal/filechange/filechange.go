@@ -21,17 +21,24 @@ type Change struct {
 	Mode          fs.FileMode // of a new file; 0 is 0600
 }
 
+// ErrChanged says that a file is not what it was when the change was planned.
+var ErrChanged = errors.New("was changed by another program")
+
 // IsNone reports whether the change changes nothing.
 func (c Change) IsNone() bool {
 	return bytes.Equal(c.Before, c.After) && (c.Before == nil) == (c.After == nil)
 }
 
-// target returns the path with links followed.
-func (c Change) target() (string, error) {
+// Target returns the path with links followed, also those to folders above a file that does not
+// exist.
+func (c Change) Target() (string, error) {
 	path, err := filepath.EvalSymlinks(c.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, link := os.Lstat(c.Path); link == nil { // to nowhere
 			return "", cli.Failed(fmt.Errorf("%s is a link to a file that does not exist", c.Path), "remove the link, or make the file")
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(c.Path)); err == nil {
+			return filepath.Join(dir, filepath.Base(c.Path)), nil
 		}
 		return c.Path, nil
 	}
@@ -54,7 +61,7 @@ func (c Change) failed(err error) error {
 
 // Check returns an error if the change cannot be made.
 func (c Change) Check() error {
-	path, err := c.target()
+	path, err := c.Target()
 	if err != nil {
 		return err
 	}
@@ -63,11 +70,11 @@ func (c Change) Check() error {
 	case errors.Is(err, fs.ErrNotExist) && c.Before == nil:
 		return c.checkFolder(filepath.Dir(path))
 	case errors.Is(err, fs.ErrNotExist):
-		return cli.Failed(fmt.Errorf("%s is gone; nothing is changed", c.Path), "run the command again")
+		return cli.Failed(fmt.Errorf("%s is gone: it %w; nothing is changed", c.Path, ErrChanged), "run the command again")
 	case err != nil:
 		return c.failed(err)
 	case c.Before == nil:
-		return cli.Failed(fmt.Errorf("%s is there now; nothing is changed", c.Path), "run the command again")
+		return cli.Failed(fmt.Errorf("%s is there now: it %w; nothing is changed", c.Path, ErrChanged), "run the command again")
 	case !info.Mode().IsRegular():
 		return cli.Failed(fmt.Errorf("%s is not a regular file; nothing is changed", c.Path), "edit it by hand")
 	case info.Mode().Perm()&0o200 == 0:
@@ -81,7 +88,7 @@ func (c Change) Check() error {
 		return c.failed(err)
 	}
 	if !bytes.Equal(now, c.Before) {
-		return cli.Failed(fmt.Errorf("%s was changed by another program; nothing is changed", c.Path), "run the command again")
+		return cli.Failed(fmt.Errorf("%s %w; nothing is changed", c.Path, ErrChanged), "run the command again")
 	}
 	return c.checkFolder(filepath.Dir(path))
 }
@@ -96,6 +103,8 @@ func (c Change) checkFolder(dir string) error {
 			continue
 		case err == nil && !info.IsDir():
 			err = fmt.Errorf("%s is no folder", dir)
+		case err == nil && c.Before == nil && rootIn(info):
+			err = fmt.Errorf("%s %w", dir, checkOwner(info))
 		case err == nil:
 			err = writable(dir)
 		}
@@ -144,8 +153,12 @@ func (a *Applied) makeFolders(c Change) error {
 		}
 		missing = append(missing, dir)
 	}
+	mode := fs.FileMode(0o700)
+	if c.Mode&0o044 != 0 { // others may read the file
+		mode = 0o755
+	}
 	for _, dir := range slices.Backward(missing) {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		a.Dirs = append(a.Dirs, dir)
@@ -155,7 +168,7 @@ func (a *Applied) makeFolders(c Change) error {
 
 // write replaces the file.
 func (c Change) write() error {
-	path, err := c.target()
+	path, err := c.Target()
 	if err != nil {
 		return err
 	}

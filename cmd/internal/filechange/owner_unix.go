@@ -18,5 +18,8 @@ func checkOwner(info os.FileInfo) error {
 	return nil
 }
 
+// rootIn reports whether root would leave a file of its own in a folder of another user.
+func rootIn(info os.FileInfo) bool { return os.Geteuid() == 0 && checkOwner(info) != nil }
+
 // writable returns an error if no file can be made in a folder.
 func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

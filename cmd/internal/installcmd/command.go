@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolman/cmd/internal/changes"
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/filechange"
 	"toolman/cmd/internal/setup"
 )
 
@@ -149,7 +149,7 @@ func (o *options) install(ctx context.Context, out, errOut io.Writer, names []st
 	for attempt := 0; ; attempt++ {
 		err := o.installOnce(ctx, out, errOut, names)
 		// Two installs at the same time both succeed: the second plans again.
-		if !errors.Is(err, changes.ErrChanged) || attempt == 5 {
+		if !errors.Is(err, filechange.ErrChanged) || attempt == 5 {
 			return err
 		}
 	}

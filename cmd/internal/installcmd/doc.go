@@ -14,5 +14,5 @@
 //
 // A plan reads each file once, so several steps on one file are one change of it. Nothing is
 // written before Apply, which fails if a file has changed since; a new plan helps then
-// ([changes.ErrChanged]).
+// ([filechange.ErrChanged]).
 package installcmd

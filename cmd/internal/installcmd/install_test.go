@@ -304,7 +304,7 @@ func TestReadOnlyFile(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Chmod(path, 0o644) })
 	before := tree(t, home, project)
-	if _, _, err := run(t, "install", "cursor", "claude-code"); err == nil || !strings.Contains(err.Error(), "it is read-only") {
+	if _, _, err := run(t, "install", "cursor", "claude-code"); err == nil || !strings.Contains(err.Error(), "is read-only") {
 		t.Errorf("got %v", err)
 	}
 	if after := tree(t, home, project); after != before {
