@@ -121,18 +121,16 @@ func (l looker) client(c *clients.Client, version string) (client, []diagnosis.F
 	switch {
 	case len(one.Registered) > 0:
 		x.duplicates(all)
+	case !c.Writable():
+		x.add(diagnosis.Note, "not-registered", "toolman snippet "+c.ID+" prints what to paste into its settings", "its settings are in no file that toolman reads: it may be registered there")
 	case len(x.found) == 0: // the file can be read
-		fix := "toolman install " + c.ID
-		if !c.Writable() {
-			fix = "toolman snippet " + c.ID
-		}
-		x.add(diagnosis.Note, "not-registered", fix, "toolman is not registered in it")
+		x.add(diagnosis.Note, "not-registered", "toolman install "+c.ID, "toolman is not registered in it")
 	}
 	x.ofVersion(version, one.Registered, all)
 	return one, x.found
 }
 
-// place returns where an entry is.
+// placeOf returns where an entry is.
 func placeOf(e *clients.Entry) string { return fmt.Sprintf("%s:%d", e.File.Path, e.Line) }
 
 // registration looks at an entry that starts toolman.

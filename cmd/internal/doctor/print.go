@@ -77,7 +77,7 @@ func (c *client) state() string {
 	}
 	text := strings.Join(places, "; ")
 	if text == "" {
-		text = "toolman is not in " + cmp.Or(strings.Join(c.Files, ", "), "its configuration, of which there is none")
+		text = "toolman is not in " + cmp.Or(strings.Join(c.Files, ", "), "its configuration: there is no file")
 	}
 	if c.Version != "" {
 		text = c.Version + ": " + text

@@ -22,8 +22,8 @@ var programs = map[string]string{
 }
 
 const (
-	versionTime  = 5 * time.Second // that a client has to say its version
-	versionBytes = 4 << 10         // of its output that are kept
+	versionTime  = 10 * time.Second // that a client has to say its version
+	versionBytes = 4 << 10          // of its output that are kept
 )
 
 // versions returns the versions of clients; "" for one that is not in PATH or does not say it.
