@@ -253,7 +253,8 @@ func TestUninstallAllLeavesNothing(t *testing.T) {
 		t.Fatal("nothing was written")
 	}
 	dry := mustRun(t, "uninstall", "--all", "--dry-run")
-	if !strings.Contains(dry, "\n-    \"toolman\": {\n") || !strings.Contains(dry, "+++ "+os.DevNull) {
+	if !strings.Contains(dry, "\n-    \"toolman\": {\n") || !strings.Contains(dry, "+++ "+os.DevNull) ||
+		!strings.Contains(dry, ".claude.json would be as it was before\n") || !strings.Contains(dry, "would be removed: toolman has made it\n") {
 		t.Errorf("dry run:\n%s", dry)
 	}
 	mustRun(t, "uninstall", "--all")

@@ -116,11 +116,20 @@ func (u *uninstall) undo(ctx context.Context, r *changes.Record, c *clients.Clie
 		}
 		fmt.Fprint(u.out, u.plan.diff(r.Path, true, done.Before, done.After, done.Outcome != changes.Removed))
 	}
-	fmt.Fprintf(u.out, "%s: %s %s\n", who, r.Path, said(done.Outcome))
+	fmt.Fprintf(u.out, "%s: %s %s\n", who, r.Path, said(done.Outcome, u.dryRun))
 }
 
-// said returns what has become of a file.
-func said(o changes.Outcome) string {
+// said returns what has become of a file or, in a plan, what would.
+func said(o changes.Outcome, plan bool) string {
+	switch {
+	case !plan:
+	case o == changes.Restored:
+		return "would be as it was before"
+	case o == changes.Removed:
+		return "would be removed: toolman has made it"
+	case o == changes.Edited:
+		return "has changed since: toolman's entry would be taken out, other changes would stay"
+	}
 	switch o {
 	case changes.Restored:
 		return "is as it was before"
@@ -159,7 +168,11 @@ func (u *uninstall) takeOut(ctx context.Context, c *clients.Client) {
 				u.errs = append(u.errs, err)
 				continue
 			}
-			fmt.Fprintf(u.out, "%s: %s is out of %s\n", c.ID, e.Name, f.Path)
+			verb := "is"
+			if u.dryRun {
+				verb = "would be"
+			}
+			fmt.Fprintf(u.out, "%s: %s %s out of %s\n", c.ID, e.Name, verb, f.Path)
 		}
 	}
 	if !found {
