@@ -137,7 +137,7 @@ func (u *Upstream) isClosing() bool {
 func (u *Upstream) startTimeoutPassed() {
 	next := "its items will be added when it is"
 	switch {
-	case u.replacesRecalled():
+	case u.superseded().Recalled():
 		next = "its items are offered from the catalog cache, and calls wait for it"
 	case u.isCandidate():
 		return
@@ -188,6 +188,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
 	u.env.Trace.Event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
+	u.items.keeper.Changed()
 	if !u.promote() {
 		return
 	}
@@ -197,7 +198,6 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	u.update()
 	u.settled()
 	u.changed() // reads lists that changed while they were read
-	u.items.keeper.Changed()
 }
 
 // openLease admits calls to a leased upstream, which is ready.

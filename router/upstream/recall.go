@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"time"
+
 	"go.uber.org/zap"
 
 	"toolman/mcpwire"
@@ -52,23 +54,29 @@ func (u *Upstream) client() recall.Client {
 }
 
 // Recalled reports whether the items are those of an earlier run: the state is Cached. Requests for
-// them wait.
-func (u *Upstream) Recalled() bool { return u.items.recalled.Load() }
+// them wait. u may be nil.
+func (u *Upstream) Recalled() bool { return u != nil && u.items.recalled.Load() }
 
 // Want starts a server that is started when it is first needed.
 func (u *Upstream) Want() { u.lifecycle.wantedOnce.Do(func() { close(u.lifecycle.wanted) }) }
+
+// afterLists is how long servers with recalled items start later than they could: while many start,
+// the first lists would have to wait for a processor.
+const afterLists = 50 * time.Millisecond
 
 // runInstead runs the server as another upstream, which takes the place of u when it is ready; a lazy
 // server when it is first needed. It returns that one, or u, which is gone then, or nil if the
 // server is never to run.
 func (u *Upstream) runInstead(reaper *spawn.Reaper) *Upstream {
-	if u.Lazy {
-		select {
-		case <-u.lifecycle.wanted:
-			u.Log.Info("starting, because a request needs it")
-		case <-u.lifecycle.stopped:
-		case <-u.env.Context.Done():
-		}
+	var soon <-chan time.Time
+	if !u.Lazy {
+		soon = time.After(afterLists)
+	}
+	select {
+	case <-soon:
+	case <-u.lifecycle.wanted:
+	case <-u.lifecycle.stopped:
+	case <-u.env.Context.Done():
 	}
 	next := u.newReplacement()
 	if next == nil {
@@ -90,13 +98,6 @@ func (u *Upstream) runInstead(reaper *spawn.Reaper) *Upstream {
 	close(u.lifecycle.ended)
 	u.copyProblem(next)
 	return u
-}
-
-// replacesRecalled reports whether the upstream is to take the place of one with recalled items.
-func (u *Upstream) replacesRecalled() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.lifecycle.supersedes != nil && u.lifecycle.supersedes.Recalled()
 }
 
 // inheritItems remembers which items of the upstream that u replaces were from an earlier run and

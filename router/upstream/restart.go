@@ -115,9 +115,7 @@ func (u *Upstream) newReplacement() *Upstream {
 // promote puts an upstream that is ready in the place of the one that it supersedes. It returns
 // false if that one is no longer in use.
 func (u *Upstream) promote() bool {
-	u.mu.Lock()
-	gone := u.lifecycle.supersedes
-	u.mu.Unlock()
+	gone := u.superseded()
 	if gone == nil {
 		return true
 	}
@@ -137,10 +135,13 @@ func (u *Upstream) promote() bool {
 }
 
 // isCandidate reports whether the upstream has not taken the place of another yet.
-func (u *Upstream) isCandidate() bool {
+func (u *Upstream) isCandidate() bool { return u.superseded() != nil }
+
+// superseded returns the upstream whose place u is to take; nil: none, or it has.
+func (u *Upstream) superseded() *Upstream {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.lifecycle.supersedes != nil
+	return u.lifecycle.supersedes
 }
 
 // InheritOwner gives the upstream the owner of another.

@@ -260,3 +260,28 @@ func TestTheFolderIsWhereTheSystemWantsIt(t *testing.T) {
 		t.Errorf("got %s", f.Path())
 	}
 }
+
+// The first list waits for this.
+func BenchmarkRecall(b *testing.B) {
+	f := At(filepath.Join(b.TempDir(), "c"))
+	var tools []string
+	for i := range 100 {
+		tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, i, strings.Repeat("x", 300)))
+	}
+	page, err := mcpwire.ParsePage(mcpwire.Tool, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := &recall.Offered{Result: mcpwire.InitializeResult{ProtocolVersion: mcpwire.Latest}}
+	o.Lists[mcpwire.Tool] = page.Items
+	m := f.Memory(Server{Name: "s", Start: func() string { return "s" }})
+	if err := m.Remember(recall.Client{Key: "k"}, o); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if m.Recall("k") == nil {
+			b.Fatal("nothing is recalled")
+		}
+	}
+}
