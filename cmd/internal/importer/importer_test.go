@@ -59,8 +59,8 @@ const (
   "files":{"command":"npx","args":["-y","fs","."]},
   "my server":{"command":"two","env":{"API_KEY":"second-secret"}},
   "off":{"command":"x","disabled":true},
-  "by-env":{"command":"three","env":{"OTHER_KEY":"${env:OTHER_KEY}"}},
-  "taken":{"command":"four","env":{"OTHER_KEY":"third-secret"}}}}`
+  "taken":{"command":"four","env":{"OTHER_KEY":"third-secret"}},
+  "by-env":{"command":"three","env":{"OTHER_KEY":"${env:OTHER_KEY}"}}}}`
 )
 
 func TestCollect(t *testing.T) {
@@ -70,7 +70,7 @@ func TestCollect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := summary(p), "fs=Claude Code and Cursor; my_server=Claude Code; my_server_cursor=Cursor; by-env=Cursor; taken=Cursor"; got != want {
+	if got, want := summary(p), "fs=Claude Code and Cursor; my_server=Claude Code; my_server_cursor=Cursor; taken=Cursor; by-env=Cursor"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if got := strings.Join(p.SecretNames(), " "); got != "API_KEY MY_SERVER_API_KEY TAKEN_OTHER_KEY" {
@@ -104,7 +104,7 @@ func TestCollect(t *testing.T) {
 	if p, err = Collect(Options{Place: place}, target, all); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := summary(p), "fs=Claude Code and Cursor*; my_server=Claude Code*; my_server_cursor=Cursor*; by-env=Cursor*; taken=Cursor*"; got != want {
+	if got, want := summary(p), "fs=Claude Code and Cursor*; my_server=Claude Code*; my_server_cursor=Cursor*; taken=Cursor*; by-env=Cursor*"; got != want {
 		t.Errorf("again: got %s\nwant %s", got, want)
 	}
 	if again, err := p.Text(); err != nil || string(again) != string(text) {

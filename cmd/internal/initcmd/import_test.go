@@ -74,17 +74,17 @@ func run(t *testing.T, args ...string) (string, error) {
 const cursor = `{"mcpServers":{"fs":{"command":"npx","args":["-y","fs"],"env":{"API_KEY":"hunter22"}},"off":{"command":"x","disabled":true}}}`
 
 func TestImport(t *testing.T) {
-	root := inHome(t, map[string]string{"home/.cursor/mcp.json": cursor, "project/tools.toml": "# mine\n"})
+	root := inHome(t, map[string]string{"home/.cursor/mcp.json": cursor, "project/tools.toml": "# hunter22\n"})
 	out, err := run(t, "import", "cursor", "--dry-run")
 	if err != nil || !strings.Contains(out, "+env = { API_KEY = \"${API_KEY}\" }\n") || !strings.Contains(out, "off of Cursor") || strings.Contains(out, "hunter22") {
 		t.Errorf("dry run: %v\n%s", err, out)
 	}
-	if got := text(t, "tools.toml"); got != "# mine\n" {
+	if got := text(t, "tools.toml"); got != "# hunter22\n" {
 		t.Errorf("the dry run wrote\n%s", got)
 	}
 	out, err = run(t, "import", "cursor")
 	got := text(t, "tools.toml")
-	if err != nil || !strings.HasPrefix(got, "# mine\n\n# From Cursor.\n[[servers]]\nnamespace = \"fs\"\n") || strings.Contains(got, "hunter22") || !strings.Contains(out, "Set API_KEY where toolman is started: server fs needs it, and "+filepath.Join(root, "home/.cursor/mcp.json")+" has its value.") {
+	if err != nil || !strings.HasPrefix(got, "# hunter22\n\n# From Cursor.\n[[servers]]\nnamespace = \"fs\"\n") || strings.Count(got, "hunter22") != 1 || !strings.Contains(out, "Set API_KEY where toolman is started: server fs needs it, and "+filepath.Join(root, "home/.cursor/mcp.json")+" has its value.") {
 		t.Errorf("%v\n%s\n%s", err, out, got)
 	}
 	if out, err = run(t, "import", "cursor", "--yes"); err != nil || !strings.Contains(out, "stays as it is") || text(t, "tools.toml") != got {
