@@ -13,8 +13,8 @@ import (
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
-	"toolman/cmd/internal/filechange"
 	"toolman/cmd/internal/importer"
+	"toolman/cmd/internal/installcmd"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/toolsfile"
 )
@@ -135,7 +135,16 @@ func (c *choices) importAll(ctx context.Context, f *engine.Flags, place clients.
 	if err != nil {
 		return err
 	}
-	if _, err := filechange.Apply(append(secrets, changes...)...); err != nil {
+	do, err := installcmd.NewPlan() // so that uninstall --all undoes it
+	if err != nil {
+		return err
+	}
+	for _, change := range append(secrets, changes...) {
+		if err := do.Write("tools.toml", change.Path, change.After, change.Mode); err != nil {
+			return err
+		}
+	}
+	if err := do.Apply(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s has them now. toolman check starts them.\n", target.Path)

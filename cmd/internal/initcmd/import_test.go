@@ -75,6 +75,7 @@ const cursor = `{"mcpServers":{"fs":{"command":"npx","args":["-y","fs"],"env":{"
 
 func TestImport(t *testing.T) {
 	root := inHome(t, map[string]string{"home/.cursor/mcp.json": cursor, "project/tools.toml": "# hunter22\n"})
+	before := snapshot(t, root)
 	out, err := run(t, "import", "cursor", "--dry-run")
 	if err != nil || !strings.Contains(out, "+env = { API_KEY = \"${API_KEY}\" }\n") || !strings.Contains(out, "off of Cursor") || strings.Contains(out, "hunter22") {
 		t.Errorf("dry run: %v\n%s", err, out)
@@ -90,6 +91,10 @@ func TestImport(t *testing.T) {
 	if out, err = run(t, "import", "cursor", "--yes"); err != nil || !strings.Contains(out, "stays as it is") || text(t, "tools.toml") != got {
 		t.Errorf("again: %v\n%s", err, out)
 	}
+	if out, err = run(t, "uninstall", "--all"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	same(t, "uninstalled", before, snapshot(t, root))
 }
 
 func TestImportSecretsIntoFiles(t *testing.T) {

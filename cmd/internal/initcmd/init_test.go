@@ -41,7 +41,7 @@ func snapshot(t *testing.T, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !strings.Contains(path, filepath.Join(".local", "state")) {
+		if err == nil && !d.IsDir() && !strings.Contains(path, filepath.Join(".local", "state")) && !strings.Contains(path, ".cache") {
 			all[path] = text(t, path)
 		}
 		return err
