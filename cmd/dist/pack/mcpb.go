@@ -2,7 +2,6 @@ package pack
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -95,11 +94,11 @@ func MCPB(r *release.Release) error {
 			"description": "The configuration file, which names the servers behind toolman",
 		}},
 	}
-	text, err := json.MarshalIndent(manifest, "", "  ")
+	text, err := indented(manifest)
 	if err != nil {
 		return err
 	}
-	files.Add("manifest.json", append(text, '\n'), false)
+	files.Add("manifest.json", text, false)
 	if err := files.AddFile("LICENSE", r.Source("LICENSE"), false); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package pack
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 
 	"toolman/cmd/dist/archive"
@@ -72,11 +71,11 @@ func NPM(r *release.Release) error {
 func writeNPM(r *release.Release, p npmPackage, files *archive.Files) error {
 	p.Version, p.License, p.Homepage = r.Version.String(), release.License, r.Repository
 	p.Repository = map[string]string{"type": "git", "url": "git+" + r.Repository + ".git"}
-	text, err := json.MarshalIndent(p, "", "  ")
+	text, err := indented(p)
 	if err != nil {
 		return err
 	}
-	files.Add("package/package.json", append(text, '\n'), false)
+	files.Add("package/package.json", text, false)
 	files.Add("package/README.md", fmt.Appendf(nil, npmReadme, release.Description, r.Repository), false)
 	if err := files.AddFile("package/LICENSE", r.Source("LICENSE"), false); err != nil {
 		return err

@@ -30,7 +30,7 @@ func ServerJSON(r *release.Release) error {
 		"type": "named", "name": "--config", "format": "filepath", "isRequired": true,
 		"description": "The configuration file (tools.toml), which names the servers behind toolman",
 	}}
-	text, err := json.MarshalIndent(object{
+	text, err := indented(object{
 		"$schema":     "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
 		"name":        r.MCPName(),
 		"title":       release.Name,
@@ -44,11 +44,21 @@ func ServerJSON(r *release.Release) error {
 				"runtimeArguments": []object{{"type": "named", "name": "--from", "value": r.PyPI + "==" + r.Version.Python()}, {"type": "positional", "value": release.Name}}},
 			{"registryType": "mcpb", "identifier": r.Download(Bundle(r)), "version": r.Version.String(), "fileSha256": bundle, "transport": stdio},
 		},
-	}, "", "  ")
+	})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(r.Path("server.json"), append(text, '\n'), 0o644)
+	return os.WriteFile(r.Path("server.json"), text, 0o644)
+}
+
+// indented is JSON for people, with an end of line.
+func indented(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return out.Bytes(), err
 }
 
 //go:embed files/toolman.rb.tmpl

@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,7 +32,7 @@ func System(r *release.Release, scratch, nfpm string) error {
 		}
 		for _, format := range []string{"deb", "rpm", "apk"} {
 			config := filepath.Join(scratch, fmt.Sprintf("%s-%s.json", format, b.Arch))
-			text, err := json.MarshalIndent(files.config(b, format), "", "  ") // which is YAML, too
+			text, err := indented(files.config(b, format)) // which is YAML, too
 			if err != nil {
 				return err
 			}
