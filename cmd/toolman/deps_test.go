@@ -169,7 +169,7 @@ router/search:
 router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/breakpoint router/budget router/builtin router/cache router/calls router/catalog router/client router/clientstate router/confirm router/input router/loglevel router/metatool router/policy router/pool router/record router/subscribe router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
-router/toolset:
+router/toolset: mcpwire/sanitize
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
 router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/feed router/recall router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset

@@ -115,7 +115,7 @@ func (s *Items) Follow(out *peer.Outgoing) {
 		return
 	}
 	if s.Trace.On() {
-		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(metatool.Switched(before, after)), 0)
+		s.Trace.Event(trace.EventActivate, "", confirmation(switched(before, after)), 0)
 	}
 	s.Announce(before, after, out)
 }

@@ -45,13 +45,13 @@ func (s *Items) replyAfterRelist(req *client.Request, o metatool.Outcome) {
 	s.View.Store(after)
 	s.Tracker.Changed()
 	s.Settings.Host.ViewChanged(&s.Info, s.Name(), before, after)
-	on, off := metatool.Switched(before, after)
+	on, off := switched(before, after)
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.mode(req.Modern), traceID: s.TraceArrival(req, name),
 		on: on, off: off, outcome: o}
 	h.audited = s.BeginOwnAudit(req, h.traceID)
 	if s.Trace.On() {
-		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.traceID)
+		s.Trace.Event(trace.EventActivate, "", confirmation(on, off), h.traceID)
 	}
 	told := s.Announce(before, after, req.Out)
 	if !told || h.mode != view.ModeMutate || s.Peer.ListsOnce || s.Settings.Settle <= 0 {
@@ -127,8 +127,8 @@ func (s *Items) DropReply(id []byte) (traceID uint64, audited *audit.Decision, o
 
 // reply answers a call that has changed the client's view.
 func (s *Items) reply(h *pendingReply, out *peer.Outgoing) {
-	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.Peer.ListsOnce}
-	result := r.Result(&h.outcome)
+	r := switchReply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.Peer.ListsOnce}
+	result := r.result(&h.outcome)
 	h.audited.Replied(result)
 	h.audited.End(audit.OK)
 	s.Send(out, jsonrpc.AppendResult(nil, h.id, result), tracing.Note{ID: h.traceID, Method: mcpwire.ToolsCall, Status: "local"})

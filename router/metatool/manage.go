@@ -147,7 +147,7 @@ func buildToolset(c *Context) Outcome {
 	if err != nil {
 		return Failure(sanitize.Line(err.Error()))
 	}
-	return Outcome{Save: catalog.Add(set, c.Fixed), Then: func(c *Context) Outcome {
+	return Outcome{Save: toolset.Add(set, c.Fixed), Then: func(c *Context) Outcome {
 		out := builtOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' was saved with %d tools", set.Name, len(set.Tools))}
 		out.Meta = builtMeta{Success: true, ToolsetName: set.Name, AutoEquipped: r.equip}
 		if !r.equip || c.Guidance.Mode == view.ModeStatic {
@@ -207,7 +207,7 @@ func deleteToolset(c *Context) Outcome {
 	if err != nil {
 		return Failure(err.Error())
 	}
-	return Outcome{Save: catalog.Remove(c.Owner, name, c.Fixed), Then: func(c *Context) Outcome {
+	return Outcome{Save: toolset.Remove(c.Owner, name, c.Fixed), Then: func(c *Context) Outcome {
 		return viewChanged(c.View.WithoutSaved(c.Owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	}}
 }

@@ -157,7 +157,7 @@ func (c *command) equip(name string) error {
 }
 
 func (c *command) delete(name string) error {
-	if err := c.saved.Update(c.Context(), catalog.Remove(c.owner, name, c.o.Toolsets)); err != nil {
+	if err := c.saved.Update(c.Context(), toolset.Remove(c.owner, name, c.o.Toolsets)); err != nil {
 		return err
 	}
 	if equipped, err := c.folder.Equipped(); err == nil && equipped == name && c.owner == "" {
@@ -278,7 +278,7 @@ func (c *command) build(name string, tools []string) error {
 // add returns a change that adds a toolset to the saved ones. It may replace one only with
 // --replace.
 func (c *command) add(set toolset.Set) func(map[string]toolset.Set) error {
-	add := catalog.Add(set, c.o.Toolsets)
+	add := toolset.Add(set, c.o.Toolsets)
 	return func(saved map[string]toolset.Set) error {
 		if _, taken := saved[set.Key()]; taken && !c.replace {
 			return cli.Failed(fmt.Errorf("toolset %s already exists", set.Name), "--replace takes its place")

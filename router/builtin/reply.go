@@ -1,4 +1,4 @@
-package metatool
+package builtin
 
 import (
 	"fmt"
@@ -8,23 +8,24 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
 // maxDefinitions limits the bytes of tool definitions in one reply.
 const maxDefinitions = 256 << 10
 
-// A Reply answers a call that has changed the client's view.
-type Reply struct {
+// A switchReply answers a call that has changed the client's view.
+type switchReply struct {
 	On, Off []*catalog.Entry
 	Modern  bool // the call is of the modern era
 	Mode    view.Mode
 	Static  bool // the client does not list the tools again
 }
 
-// Result returns the result: a short text, and the definitions of the tools that were switched on
+// result returns the result: a short text, and the definitions of the tools that were switched on
 // for clients that do not list the tools again.
-func (r *Reply) Result(o *Outcome) []byte {
+func (r *switchReply) result(o *metatool.Outcome) []byte {
 	var tools [][]byte
 	size := 0
 	for _, e := range r.On {
@@ -33,7 +34,7 @@ func (r *Reply) Result(o *Outcome) []byte {
 			tools = append(tools, e.AppendListed(nil, r.Modern, false))
 		}
 	}
-	text, advice := Confirmation(r.On, r.Off), ""
+	text, advice := confirmation(r.On, r.Off), ""
 	if len(tools) > 0 {
 		advice = r.advice()
 	}
@@ -42,27 +43,27 @@ func (r *Reply) Result(o *Outcome) []byte {
 		era = mcpwire.Modern
 	}
 	if o.Reply != nil {
-		return mcpwire.AppendToolOutcome(era, nil, JSON(o.Reply(text+advice)), tools, advice != "")
+		return mcpwire.AppendToolOutcome(era, nil, metatool.JSON(o.Reply(text+advice)), tools, advice != "")
 	}
 	text = strings.Join(append([]string{text + advice}, o.Warnings...), ". ")
 	return mcpwire.AppendToolSuccess(era, nil, text, tools, advice != "")
 }
 
 // advice explains how to call the new tools if the client's list does not contain them.
-func (r *Reply) advice() string {
+func (r *switchReply) advice() string {
 	const definitions = "; the definitions are in this result"
 	switch {
 	case r.Mode == view.ModeCall:
-		return ". Call what was switched on with " + CallTool + `, as {"name": …, "arguments": {…}}` + definitions
+		return ". Call what was switched on with " + metatool.CallTool + `, as {"name": …, "arguments": {…}}` + definitions
 	case r.Static:
 		return ". This client has not listed its tools again: call by its name what is missing there" + definitions
 	}
 	return ""
 }
 
-// Switched returns the entries that were switched on and off between two views of a catalog,
+// switched returns the entries that were switched on and off between two views of a catalog,
 // without those that only pages use, unless there are no others.
-func Switched(before, after *view.View) (on, off []*catalog.Entry) {
+func switched(before, after *view.View) (on, off []*catalog.Entry) {
 	for _, entries := range after.Catalog.Kinds() {
 		for _, e := range entries {
 			was, is := before.Active(e), after.Active(e)
@@ -80,8 +81,8 @@ func Switched(before, after *view.View) (on, off []*catalog.Entry) {
 	return on, off
 }
 
-// Confirmation describes what was switched.
-func Confirmation(on, off []*catalog.Entry) string {
+// confirmation describes what was switched.
+func confirmation(on, off []*catalog.Entry) string {
 	var parts []string
 	if len(on) > 0 {
 		parts = append(parts, "switched on "+enumerate(on))

@@ -1,16 +1,15 @@
-package catalog
+package toolset
 
 import (
 	"fmt"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router/toolset"
 )
 
-// Add returns the update of a [toolset.Shelf] that adds a toolset. The update fails if a toolset
+// Add returns the update of a [Shelf] that adds a  The update fails if a toolset
 // that the owner may see has the name, or if the owner has reached its limit.
-func Add(set toolset.Set, fixed []toolset.Set) func(map[string]toolset.Set) error {
-	return func(saved map[string]toolset.Set) error {
+func Add(set Set, fixed []Set) func(map[string]Set) error {
+	return func(saved map[string]Set) error {
 		for _, other := range fixed {
 			if other.Name == set.Name && !other.Default {
 				return fmt.Errorf("toolset %s is in tools.toml (line %d); use a different name", set.Name, other.Line)
@@ -33,7 +32,7 @@ func Add(set toolset.Set, fixed []toolset.Set) func(map[string]toolset.Set) erro
 }
 
 // checkOwnerLimit returns an error if saving the set would exceed the limits of its owner.
-func checkOwnerLimit(set *toolset.Set, saved map[string]toolset.Set) error {
+func checkOwnerLimit(set *Set, saved map[string]Set) error {
 	sets, refs := 1, len(set.Tools)
 	for _, other := range saved {
 		if other.Owner == set.Owner {
@@ -41,18 +40,18 @@ func checkOwnerLimit(set *toolset.Set, saved map[string]toolset.Set) error {
 		}
 	}
 	switch {
-	case sets > toolset.MaxOwned:
-		return fmt.Errorf("you can save at most %d toolsets; delete one first", toolset.MaxOwned)
-	case refs > toolset.MaxOwnedRefs:
-		return fmt.Errorf("with this one your saved toolsets would have %d tools, and %d is the limit; delete a toolset first", refs, toolset.MaxOwnedRefs)
+	case sets > MaxOwned:
+		return fmt.Errorf("you can save at most %d toolsets; delete one first", MaxOwned)
+	case refs > MaxOwnedRefs:
+		return fmt.Errorf("with this one your saved toolsets would have %d tools, and %d is the limit; delete a toolset first", refs, MaxOwnedRefs)
 	}
 	return nil
 }
 
-// Remove returns the update of a [toolset.Shelf] that removes an owner's toolset.
-func Remove(owner, name string, fixed []toolset.Set) func(map[string]toolset.Set) error {
-	return func(saved map[string]toolset.Set) error {
-		key := toolset.Key(owner, name)
+// Remove returns the update of a [Shelf] that removes an owner's
+func Remove(owner, name string, fixed []Set) func(map[string]Set) error {
+	return func(saved map[string]Set) error {
+		key := Key(owner, name)
 		if _, ok := saved[key]; ok {
 			delete(saved, key)
 			return nil
