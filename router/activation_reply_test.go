@@ -82,17 +82,17 @@ func TestAClientThatDoesNotListAgainIsNotWaitedForTwice(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		const advice = ". This client has not listed its tools again: call by its name what is missing there; the definitions are in this result"
-		if o := reportOf(t, g.client.hearsOne()); o.text() != "switched on ns_off1"+advice || len(o.Tools) != 1 {
+		if o := reportOf(t, g.client.hearsOne()); o.text() != "switched on ns_off1; adds about 4 tokens"+advice || len(o.Tools) != 1 {
 			t.Errorf("says %q, with %d definitions", o.text(), len(o.Tools))
 		}
 		g.client.says(on("ns_off2").frame("2"))
 		heard := g.client.hears()
-		if len(heard) != 2 || reportOf(t, heard[1]).text() != "switched on ns_off2"+advice {
+		if len(heard) != 2 || reportOf(t, heard[1]).text() != "switched on ns_off2; adds about 4 tokens"+advice {
 			t.Errorf("the next time: %q", heard)
 		}
 		g.client.says(activation{toolsOff: []string{"ns_off2"}}.frame("3"))
 		heard = g.client.hears()
-		if len(heard) != 2 || reportOf(t, heard[1]).text() != "switched off ns_off2" {
+		if len(heard) != 2 || reportOf(t, heard[1]).text() != "switched off ns_off2; saves about 4 tokens" {
 			t.Errorf("with nothing switched on: %q", heard)
 		}
 		checkList(t, "and then nothing", g.after(time.Hour))
@@ -220,7 +220,7 @@ func TestTheCatalogMayChangeDuringTheWait(t *testing.T) {
 		g.after(0)
 		time.Sleep(replyPause)
 		synctest.Wait()
-		if o := reportOf(t, g.client.hearsOne()); o.text() != "switched on ns_off1" || len(o.Tools) != 1 {
+		if o := reportOf(t, g.client.hearsOne()); o.text() != "switched on ns_off1; adds about 4 tokens" || len(o.Tools) != 1 {
 			t.Errorf("says %q", o.text())
 		}
 	})

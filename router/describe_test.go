@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,13 +47,17 @@ type definition struct {
 
 func (g *rig) definition() definition {
 	g.t.Helper()
-	var d definition
+	var own []definition
 	as := session.Simulate(g.s).Variant(false)
 	as.Mode = view.ModeMutate
-	if err := json.Unmarshal(session.Simulate(g.s).OwnTools(g.view(), as), &d); err != nil {
+	if err := json.Unmarshal(slices.Concat([]byte{'['}, session.Simulate(g.s).OwnTools(g.view(), as), []byte{']'}), &own); err != nil {
 		g.t.Fatal(err)
 	}
-	return d
+	searches := len(own) == 2 && own[1].Name == metatool.SearchTool
+	if cut := strings.Contains(own[0].Description, "More, not shown here: "); searches != cut || cut != strings.Contains(own[0].Description, metatool.SearchTool) {
+		g.t.Errorf("the catalog is cut: %v, there is toolman_search: %v; %s", cut, searches, own[0].Description)
+	}
+	return own[0]
 }
 
 func TestDefinitionOfToolmanActivate(t *testing.T) {
@@ -131,6 +136,9 @@ func TestNamesCannotForgeMarksOrHeadings(t *testing.T) {
 	}
 }
 
+// pointer is what the description of toolman_activate says of toolman_search.
+const pointer = "toolman_search finds items by what they do, also those that are not shown here.\n"
+
 func TestACatalogIsFoldedToABudget(t *testing.T) {
 	tools := func(n int) (list []string) {
 		for i := range n {
@@ -148,6 +156,7 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 			t.Errorf("budget %d: %d bytes", budget, len(got))
 		}
 		catalog := strings.TrimPrefix(got, metatool.ActivateIntro)
+		catalog = strings.TrimPrefix(catalog, pointer)
 		if strings.HasPrefix(catalog, "Tools:\n") {
 			if catalog != view.CatalogText(g.view()) {
 				t.Errorf("budget %d: neither whole nor folded: %q", budget, catalog)
@@ -157,7 +166,7 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		checkFolded(t, budget, catalog)
 	}
 	g.r.sessionEnv.Builtin.CatalogBytes = 1 // there is no room at all
-	if got, want := g.definition().Description, metatool.ActivateIntro+"More, not shown here: a 50, b 51\n"; got != want {
+	if got, want := g.definition().Description, metatool.ActivateIntro+pointer+"More, not shown here: a 50, b 51\n"; got != want {
 		t.Errorf("without room: %q, want %q", got, want)
 	}
 	g.r.sessionEnv.Builtin.CatalogBytes = whole + 1000

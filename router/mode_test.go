@@ -94,7 +94,7 @@ func TestListsStayInCallModeAndTheCatalogTellsTheTruth(t *testing.T) {
 	}
 	g.client.says(bothOn.frame("2"))
 	o := reportOf(t, g.client.hearsOne()) // at once, and nothing else is told
-	want := `switched on ns_off, ns_off://r. Call what was switched on with toolman_call, as {"name": …, "arguments": {…}}; the definitions are in this result`
+	want := `switched on ns_off, ns_off://r; adds about 8 tokens. Call what was switched on with toolman_call, as {"name": …, "arguments": {…}}; the definitions are in this result`
 	if o.text() != want || len(o.Tools) != 1 || string(o.Tools[0]) != `{"name":"ns_off"}` {
 		t.Errorf("says %q with %s", o.text(), o.Tools)
 	}

@@ -158,7 +158,7 @@ func TestEnabledToolsetsAddTheirTools(t *testing.T) {
 		checkList(t, "listed", namesOf(g.view().Visible(mcpwire.Tool, false)), active...)
 		return o
 	}
-	if o := step("enable_toolset", "ab", 1, "ns_on", "ns_a", "ns_b"); o.Message != "Toolset 'ab' enabled: switched on ns_a, ns_b" || len(o.Tools) != 2 {
+	if o := step("enable_toolset", "ab", 1, "ns_on", "ns_a", "ns_b"); o.Message != "Toolset 'ab' enabled: switched on ns_a, ns_b; adds about 6 tokens" || len(o.Tools) != 2 {
 		t.Errorf("says %+v", o)
 	}
 	step("enable_toolset", "bc", 1, "ns_on", "ns_a", "ns_b", "ns_c")
@@ -298,7 +298,7 @@ func TestActivationsMayNameToolsets(t *testing.T) {
 	g := sets(t, Options{})
 	notified, o := g.activate(activation{toolsOn: []string{"toolset:ab", "toolset:on"}, toolsOff: []string{"ns_b"}, resourcesOn: []string{"ns_r://x"}})
 	checkList(t, "notified", notified, toolsChanged, resourcesChanged)
-	if o.text() != "switched on ns_a, ns_r://x. 1 tool is not there" {
+	if o.text() != "switched on ns_a, ns_r://x; adds about 7 tokens. 1 tool is not there" {
 		t.Errorf("says %q", o.text())
 	}
 	checkList(t, "active", g.activeTools(), "ns_on", "ns_a")
@@ -395,7 +395,7 @@ func TestAPreloadedToolsetIsActiveAndCanBeDisabled(t *testing.T) {
 		t.Errorf("active because %s", got)
 	}
 	g.own("enable_toolset", oneSet("bc"))
-	if o := g.own("disable_toolset", oneSet("ab")); o.Message != "Toolset 'ab' disabled: switched off ns_a" || len(o.notified) != 1 {
+	if o := g.own("disable_toolset", oneSet("ab")); o.Message != "Toolset 'ab' disabled: switched off ns_a; saves about 3 tokens" || len(o.notified) != 1 {
 		t.Errorf("says %+v", o)
 	}
 	checkList(t, "disabled", g.activeTools(), "ns_on", "ns_b", "ns_c")

@@ -66,13 +66,13 @@ cmd/internal/debugsock: cmd/internal/cli cmd/internal/traces/files router/breakp
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traces/files cmd/internal/traces/printer jsonrpc/trace mcpwire/system
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/diagnosis: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source mcpwire mcpwire/sanitize router/catalog router/suggest router/upstream
-cmd/internal/doctor: cmd/internal/cli cmd/internal/clients cmd/internal/config cmd/internal/config/reference cmd/internal/diagnosis cmd/internal/engine cmd/internal/report cmd/internal/setup mcpwire/sanitize router/upstream
+cmd/internal/doctor: cmd/internal/cli cmd/internal/clients cmd/internal/config cmd/internal/config/reference cmd/internal/diagnosis cmd/internal/engine cmd/internal/report cmd/internal/setup mcpwire/sanitize router/catalog router/upstream
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
 cmd/internal/filechange: cmd/internal/cli cmd/internal/textdiff mcpwire/system
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
 cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
-cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/importer cmd/internal/installcmd cmd/internal/report cmd/internal/setup cmd/internal/toolsfile mcpwire mcpwire/sanitize router/upstream
+cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/importer cmd/internal/installcmd cmd/internal/setup cmd/internal/toolsfile mcpwire mcpwire/sanitize router/catalog router/upstream
 cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup cmd/internal/textdiff
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
@@ -87,7 +87,7 @@ cmd/internal/store/shared: cmd/internal/config/cluster cmd/internal/store router
 cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/debugsock cmd/internal/setup cmd/internal/tap/record cmd/internal/traces/files jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient router/breakpoint spawn
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
 cmd/internal/textdiff:
-cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
+cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/toolsfile: cmd/internal/cli cmd/internal/config cmd/internal/config/source cmd/internal/filechange mcpwire/sanitize
 cmd/internal/traces: cmd/internal/cli cmd/internal/traces/check cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
@@ -133,7 +133,7 @@ router/budget:
 router/builtin: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/catalog router/client router/clientstate router/metatool router/pool router/subscribe router/toolset router/tracing router/upstream router/view
 router/cache: jsonrpc mcpwire
 router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/cache router/catalog router/limiter router/tracing
-router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/suggest router/toolset
+router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/search router/suggest router/toolset
 router/choose: mcpwire mcpwire/sanitize router/catalog router/view
 router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/policy router/record router/tracing router/upstream router/view
 router/clientstate: router/budget router/client router/view

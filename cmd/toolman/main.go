@@ -154,7 +154,7 @@ func addCommands(root *cobra.Command, f *engine.Flags) {
 	root.AddCommand(slices.Concat(initcmd.Commands(f), installcmd.Commands(&f.Flags), servercmd.New(&f.Flags))...)
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), lockcmd.New(f), newExplainCommand(f), newResolveCommand(f),
 		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), tap.New(), newTokenCommand(),
-		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
+		newStdioCommand(f), newToolsCommand(f), newSearchCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
 		newCacheCommand(), newDemoCommand(f), newDemoServerCommand(f), doctor.New(f))
 }
 

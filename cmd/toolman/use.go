@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/engine"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/bridge/provider"
@@ -82,7 +83,7 @@ the provider's API takes.`,
 					return err
 				}
 				if as.Slim != provider.Whole {
-					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: saved %d bytes, about %d tokens\n", saved, bridge.Tokens(saved))
+					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: saved %d bytes, about %d tokens\n", saved, catalog.Tokens(saved))
 				}
 				if most := provider.Most(as.Format); most > 0 && len(all) > most {
 					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: %d tools; %s takes %d in a request: list one --server, or allow an --agent less\n", len(all), as.Format, most)

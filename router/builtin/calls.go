@@ -33,11 +33,25 @@ func (s *Items) Call(req *client.Request, name []byte) bool {
 		return true
 	}
 	t := s.Tools[string(name)]
-	if t == nil {
+	switch {
+	case t == nil:
 		return false
+	case t.Name == metatool.SearchTool:
+		s.search(req, t)
+	default:
+		s.withLibrary(req, t.Call)
 	}
-	s.withLibrary(req, t.Call)
 	return true
+}
+
+// search handles a call of toolman_search. What it needs of a large catalog is made in the
+// background.
+func (s *Items) search(req *client.Request, t *metatool.Tool) {
+	c := s.View.Load().Catalog
+	s.Waiting.RunInBackground(req, func(context.Context) client.Completion {
+		c.Prepare()
+		return func(req *client.Request) { s.run(req, &metatool.Library{}, t.Call) }
+	})
 }
 
 // activate handles a call of toolman_activate.
@@ -70,13 +84,13 @@ func (s *Items) unavailable() (names []string) {
 // callThrough handles a call of toolman_call. It replaces the frame by a direct call of the named
 // tool with the same argument bytes. The rest of the code treats it like a direct call.
 func (s *Items) callThrough(req *client.Request) {
-	through, err := metatool.ParseThrough(req.Message)
+	through, err := parseThrough(req.Message)
 	if err != nil {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
-	s.TraceArrival(req, through.Tool())
-	call, err := req.Rewritten(through.Frame(req.Message))
+	s.TraceArrival(req, through.tool())
+	call, err := req.Rewritten(through.frame(req.Message))
 	if err != nil {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
 		return

@@ -34,7 +34,7 @@ func (r *switchReply) result(o *metatool.Outcome) []byte {
 			tools = append(tools, e.AppendListed(nil, r.Modern, false))
 		}
 	}
-	text, advice := confirmation(r.On, r.Off), ""
+	text, advice := confirmation(r.On, r.Off)+r.cost(), ""
 	if len(tools) > 0 {
 		advice = r.advice()
 	}
@@ -47,6 +47,27 @@ func (r *switchReply) result(o *metatool.Outcome) []byte {
 	}
 	text = strings.Join(append([]string{text + advice}, o.Warnings...), ". ")
 	return mcpwire.AppendToolSuccess(era, nil, text, tools, advice != "")
+}
+
+// cost says how many tokens the switched definitions are.
+func (r *switchReply) cost() (text string) {
+	if n := r.tokens(r.On); n > 0 {
+		text = fmt.Sprintf("; adds about %d tokens", n)
+	}
+	if n := r.tokens(r.Off); n > 0 {
+		text += fmt.Sprintf("; saves about %d tokens", n)
+	}
+	return text
+}
+
+func (r *switchReply) tokens(entries []*catalog.Entry) int {
+	var buf []byte
+	size := 0
+	for _, e := range entries {
+		buf = e.AppendListed(buf[:0], r.Modern, false)
+		size += len(buf)
+	}
+	return catalog.Tokens(size)
 }
 
 // advice explains how to call the new tools if the client's list does not contain them.

@@ -75,7 +75,7 @@ func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.Own, c.allowChanged), newCatalog(c.Own, c.allowChanged)
 	next.owners, next.sources, next.Absent, next.Collisions, next.former = c.owners, c.sources, c.Absent, c.Collisions, c.former
 	next.Denied, next.policy, next.verdicts, next.AnyState = denied, c.policy, c.verdicts, c.AnyState
-	next.conditional = c.conditional
+	next.conditional, next.finder = c.conditional, c.finder
 	denied.owners, denied.sources = c.owners, c.sources
 	only := map[*Entry]bool{} // pages that are kept for their tools
 	for _, e := range c.All() {

@@ -56,7 +56,7 @@ func Failure(why string) Outcome {
 	return Outcome{Result: simpleOutcome{Message: why}, Failed: true}
 }
 
-// A Tool is one of toolman's toolset tools.
+// A Tool is one of toolman's tools other than toolman_activate and toolman_call.
 type Tool struct {
 	Name         string
 	Definition   string // its members in a list after the name
@@ -72,7 +72,8 @@ func (t *Tool) Call(c *Context) Outcome {
 	return t.run(c)
 }
 
-// Tools returns the tools of the selected groups by name.
+// Tools returns the tools of the selected groups by name. toolman_search is among them if it may be
+// offered.
 func Tools(o view.MetaTools) map[string]*Tool {
 	var all []*Tool
 	switch {
@@ -83,6 +84,9 @@ func Tools(o view.MetaTools) map[string]*Tool {
 	}
 	if o.Manage {
 		all = append(all, manageTools()...)
+	}
+	if o.Searches() {
+		all = append(all, searchTool())
 	}
 	byName := make(map[string]*Tool, len(all))
 	for _, t := range all {

@@ -27,19 +27,20 @@ type Definitions struct {
 func (d *Definitions) Tools(v *view.View, as view.Variant) []byte {
 	var defs [][]byte
 	add := func(def []byte) { defs = append(defs, withAlwaysLoad(def, as.AlwaysLoad)) }
+	search := d.Own[SearchTool] != nil && as.Offers.Search == view.SearchAlways
 	if !as.Offers.NoActivate {
 		switch as.Mode {
 		case view.ModeMutate:
-			add(d.activateTool(v, as.Habits, ActivateIntro))
+			add(d.activateTool(v, as.Habits, ActivateIntro, &search))
 		case view.ModeCall:
-			add(d.activateTool(v, as.Habits, callIntro))
+			add(d.activateTool(v, as.Habits, callIntro, &search))
 		}
 	}
 	if as.Mode == view.ModeCall && as.Offers.CanSwitch() {
 		add(callToolDefinition(as.Offers.NoActivate))
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Own)) {
-		if t := d.Own[name]; as.Mode != view.ModeStatic || t.InStaticMode {
+		if t := d.Own[name]; (as.Mode != view.ModeStatic || t.InStaticMode) && (name != SearchTool || search) {
 			add(append(jsonrpc.AppendQuoted([]byte(`{"name":`), name), t.Definition...))
 		}
 	}
@@ -57,10 +58,17 @@ func withAlwaysLoad(def []byte, always bool) []byte {
 	return append(append(def[:len(def)-1], ","+mcpwire.AlwaysLoad...), '}')
 }
 
-// activateTool returns the definition of toolman_activate with the catalog of the view.
-func (d *Definitions) activateTool(v *view.View, h view.Habits, intro string) []byte {
+// activateTool returns the definition of toolman_activate with the catalog of the view. It sets
+// search if the catalog had to be cut and toolman_search can be offered. If search is set, the
+// description refers to that tool.
+func (d *Definitions) activateTool(v *view.View, h view.Habits, intro string, search *bool) []byte {
 	def := append([]byte(nil), `{"name":"`+catalog.ActivateTool+`","title":"Switch tools and resources on and off","description":"`...)
+	start := len(def)
 	def = jsonrpc.AppendEscaped(def, intro+d.toolsetLines())
+	if d.Own[SearchTool] != nil && (*search || !view.Fits(v, d.catalogRoom(h, len(def)))) {
+		*search = true
+		def = jsonrpc.AppendEscaped(def[:start], intro+searchPointer+d.toolsetLines())
+	}
 	def = view.AppendCatalog(def, v, d.catalogRoom(h, len(def)))
 	def = append(def, `","inputSchema":`+activateSchema+
 		`,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`...)

@@ -83,17 +83,24 @@ func (g *Guidance) remedy(e *catalog.Entry) string {
 
 // activationFor returns the arguments of toolman_activate that switch an entry on.
 func activationFor(e *catalog.Entry) string {
-	args := Arguments{ToolsOn: []string{}, ToolsOff: []string{}, ResourcesOn: []string{}, ResourcesOff: []string{}}
-	if e.Item.Kind == mcpwire.Tool {
-		args.ToolsOn = append(args.ToolsOn, e.Name)
-	} else {
-		args.ResourcesOn = append(args.ResourcesOn, e.Name)
-	}
-	text, err := json.Marshal(args)
+	text, err := json.Marshal(activating(e))
 	if err != nil {
 		return ""
 	}
 	return string(text)
+}
+
+// activating returns the arguments of toolman_activate that switch entries on.
+func activating(entries ...*catalog.Entry) *Arguments {
+	args := &Arguments{ToolsOn: []string{}, ToolsOff: []string{}, ResourcesOn: []string{}, ResourcesOff: []string{}}
+	for _, e := range entries {
+		if e.Item.Kind == mcpwire.Tool {
+			args.ToolsOn = append(args.ToolsOn, e.Name)
+		} else {
+			args.ResourcesOn = append(args.ResourcesOn, e.Name)
+		}
+	}
+	return args
 }
 
 // Arguments are the arguments of toolman_activate.

@@ -182,6 +182,15 @@ func (s *Session) Tools() []Tool {
 	return all
 }
 
+// Search returns the items that fit a query in plain words best, active or not, the best first.
+func (s *Session) Search(query string, limit int) (best []Tool) {
+	v := s.View.Load()
+	for _, e := range v.Search(query, limit, true, func(mcpwire.Kind) bool { return true }) {
+		best = append(best, Tool{Entry: e, Active: v.SwitchedOn(e)})
+	}
+	return best
+}
+
 // Known returns every tool that FindTool may return. The tools that the session may use come first.
 func (s *Session) Known() []*catalog.Entry {
 	c := s.View.Load().Catalog

@@ -33,7 +33,7 @@ func CatalogText(v *View) string {
 // *. If it is longer than room bytes (0: no limit), active items come first, and the items that do
 // not fit are counted per server.
 func AppendCatalog(dst []byte, v *View, room int) []byte {
-	if room > 0 && catalogSize(v) > room {
+	if !Fits(v, room) {
 		return appendTruncated(dst, v, room)
 	}
 	for _, part := range catalogKinds {
@@ -54,6 +54,9 @@ func AppendCatalog(dst []byte, v *View, room int) []byte {
 	}
 	return dst
 }
+
+// Fits reports whether the catalog is not longer than room bytes (0: no limit).
+func Fits(v *View, room int) bool { return room <= 0 || catalogSize(v) <= room }
 
 func appendLine(dst []byte, v *View, e *catalog.Entry) []byte {
 	if len(e.Line) == 0 { // it is of no use to a model

@@ -58,7 +58,18 @@ type MetaTools struct {
 	List       bool // list_tools, which is also part of Toolsets
 	Toolsets   bool // tools that enable and disable toolsets
 	Manage     bool // tools that build, equip and delete saved toolsets
+	Search     SearchOffer
 }
+
+// A SearchOffer says whether toolman_search is offered.
+type SearchOffer uint8
+
+// When toolman_search is offered.
+const (
+	SearchAuto   SearchOffer = iota // together with a toolman_activate whose catalog had to be cut
+	SearchAlways                    // in every list
+	SearchNever
+)
 
 // And returns the tools that are in both.
 func (o MetaTools) And(other MetaTools) MetaTools {
@@ -67,7 +78,24 @@ func (o MetaTools) And(other MetaTools) MetaTools {
 		List:       (o.List || o.Toolsets) && (other.List || other.Toolsets),
 		Toolsets:   o.Toolsets && other.Toolsets,
 		Manage:     o.Manage && other.Manage,
+		Search:     o.Search.and(other.Search),
 	}
+}
+
+// and returns the offer that is in both.
+func (s SearchOffer) and(other SearchOffer) SearchOffer {
+	switch {
+	case s == other:
+		return s
+	case s == SearchNever || other == SearchNever:
+		return SearchNever
+	}
+	return SearchAuto
+}
+
+// Searches reports whether toolman_search may be called.
+func (o MetaTools) Searches() bool {
+	return o.Search == SearchAlways || o.Search == SearchAuto && !o.NoActivate
 }
 
 // CanSwitch reports whether one of the tools can activate other tools.

@@ -174,6 +174,14 @@ func (v *View) Visible(k mcpwire.Kind, modern bool) []*catalog.Entry {
 	return slices.DeleteFunc(v.ActiveEntries(k), func(e *catalog.Entry) bool { return e.HiddenFrom(modern) })
 }
 
+// Search returns the items that fit a query in plain words best and that clients of an era may know,
+// active or not, the best first.
+func (v *View) Search(query string, limit int, modern bool, wanted func(mcpwire.Kind) bool) []*catalog.Entry {
+	return v.Catalog.Search(query, limit, func(e *catalog.Entry) bool {
+		return wanted(e.Item.Kind) && !e.HiddenFrom(modern) && !v.Catalog.Apps.OnlyPage(e)
+	})
+}
+
 // Listed returns the view whose items are listed in a mode.
 func (v *View) Listed(m Mode) *View {
 	if m == ModeMutate {

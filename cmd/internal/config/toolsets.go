@@ -79,11 +79,15 @@ func readToolset(p *source.Problems, m source.Member) Toolset {
 	return s
 }
 
+// SearchIfCut is in MetaTools without the key: toolman_search is offered where the catalog has to
+// be cut. A file that has the key lists all that is offered.
+const SearchIfCut = "search if the catalog is cut"
+
 // metaTools reads which groups of toolman's own tools are offered.
 func metaTools(t table.Table) []string {
-	all := []string{"activate", "toolsets", "manage"}
+	all := []string{"activate", "toolsets", "manage", "search"}
 	if !t.Has("meta_tools") {
-		return all[:1]
+		return []string{"activate", SearchIfCut}
 	}
 	return table.Texts(t.Strings("meta_tools", `["activate", "toolsets"]`, table.OneOf("meta_tools", all)))
 }

@@ -11,6 +11,7 @@ import (
 	"toolman/cmd/internal/diagnosis"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/report"
+	"toolman/router/catalog"
 )
 
 // print writes the result for people.
@@ -66,7 +67,7 @@ func state(s *report.Server) string {
 		return s.State
 	}
 	return fmt.Sprintf("%s after %s, %s, about %d tokens, MCP %s", s.State, engine.Seconds(time.Duration(s.Millis)*time.Millisecond),
-		cli.Count(s.Tools, "tool"), report.Tokens(s.Bytes), s.Revision)
+		cli.Count(s.Tools, "tool"), catalog.Tokens(s.Bytes), s.Revision)
 }
 
 // state says in one line whether toolman is registered.

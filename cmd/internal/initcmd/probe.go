@@ -11,9 +11,9 @@ import (
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/importer"
-	"toolman/cmd/internal/report"
 	"toolman/cmd/internal/toolsfile"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/upstream"
 )
 
@@ -30,7 +30,7 @@ type trial struct {
 }
 
 // tokens estimates what the tools of the server cost a model.
-func (t trial) tokens() int { return report.Tokens(t.bytes) }
+func (t trial) tokens() int { return catalog.Tokens(t.bytes) }
 
 // probe starts the servers of a plan that tools.toml does not have yet, and shows on stderr how
 // they start.

@@ -17,12 +17,6 @@ import (
 	"toolman/router/view"
 )
 
-// bytesPerToken is the measured average for tool definitions of real servers.
-const bytesPerToken = 4.3
-
-// Tokens estimates how many tokens this many bytes of tool definitions are.
-func Tokens(bytes int) int { return int(float64(bytes) / bytesPerToken) }
-
 // A Report is what toolman check found. It is printed as JSON under these names.
 type Report struct {
 	OK       bool     `json:"ok"`
@@ -95,8 +89,8 @@ func New(c *config.Config, r *router.Router) *Report {
 	list := r.Preview()
 	rep.Cost = cost{
 		ActiveTools: list.ActiveTools, AllTools: list.AllTools,
-		ListBytes: list.Bytes, ListTokens: Tokens(list.Bytes),
-		AllBytes: list.AllBytes, AllTokens: Tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
+		ListBytes: list.Bytes, ListTokens: catalog.Tokens(list.Bytes),
+		AllBytes: list.AllBytes, AllTokens: catalog.Tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
 	}
 	rep.addPolicy(c, list.Denied, r.UnmatchedRules())
 	rep.addCaches(c, offered)

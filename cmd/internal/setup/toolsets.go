@@ -36,7 +36,15 @@ func toolsetsOf(c *config.Config) (sets []toolset.Set, err error) {
 
 // MetaTools returns the groups of toolman's own tools that clients are offered.
 func MetaTools(c *config.Config) view.MetaTools {
+	search := view.SearchNever
+	switch {
+	case slices.Contains(c.MetaTools, "search"):
+		search = view.SearchAlways
+	case slices.Contains(c.MetaTools, config.SearchIfCut):
+		search = view.SearchAuto
+	}
 	return view.MetaTools{
+		Search:     search,
 		NoActivate: !slices.Contains(c.MetaTools, "activate"),
 		Toolsets:   slices.Contains(c.MetaTools, "toolsets"),
 		Manage:     slices.Contains(c.MetaTools, "manage"),

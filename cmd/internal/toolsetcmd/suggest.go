@@ -12,7 +12,6 @@ import (
 	"toolman/cmd/internal/auditlog"
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/grouping"
-	"toolman/cmd/internal/report"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
@@ -116,7 +115,7 @@ func (s *suggestion) compare(u *grouping.Usage, offered *catalog.Catalog, sets [
 	for _, e := range offered.Tools() {
 		tools[e.Name] = e
 		if u.CallsOf(e.Name) == 0 {
-			n := report.Tokens(len(e.AppendListed(nil, e.Source.Modern, false)))
+			n := catalog.Tokens(len(e.AppendListed(nil, e.Source.Modern, false)))
 			s.Unused = append(s.Unused, &unusedTool{sanitize.Line(e.Name), n})
 			s.UnusedTokens += n
 		}

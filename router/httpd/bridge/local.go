@@ -33,6 +33,14 @@ func (l *Local) Tools(server string) ([]router.Tool, error) {
 	return l.b.tools(l.s, server)
 }
 
+// Search returns the items of any kind that fit a query in plain words best, the best first.
+func (l *Local) Search(query string, limit int) ([]router.Tool, error) {
+	if err := l.s.notStarted(""); err != nil {
+		return nil, err
+	}
+	return l.s.Router.Search(query, limit), nil
+}
+
 // Call calls a tool and returns its result, also one with isError. The error is a *Failure.
 func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte) ([]byte, error) {
 	text := append([]byte(`{"arguments":`), bytes.TrimSpace(arguments)...)

@@ -62,7 +62,7 @@ func (x *exchange) writeTools(all []router.Tool, shape Shape) error {
 	h := x.w.Header()
 	if shape.Slim != provider.Whole {
 		h.Set("X-Slim-Saved-Bytes", strconv.Itoa(saved))
-		h.Set("X-Slim-Saved-Tokens", strconv.Itoa(Tokens(saved)))
+		h.Set("X-Slim-Saved-Tokens", strconv.Itoa(catalog.Tokens(saved)))
 	}
 	if most := provider.Most(shape.Format); most > 0 && len(all) > most {
 		h.Set("X-Tools-Limit", strconv.Itoa(most))
@@ -109,12 +109,6 @@ type Shape struct {
 	Format provider.Format // "": the bridge's own
 	Slim   provider.Level  // how much is left out
 }
-
-// bytesPerToken is the approximate number of bytes of JSON in a token.
-const bytesPerToken = 4
-
-// Tokens estimates the number of tokens in a number of bytes of JSON.
-func Tokens(bytes int) int { return bytes / bytesPerToken }
 
 // List returns tools as JSON, and the number of bytes that Slim has saved.
 func List(tools []router.Tool, as Shape) (text []byte, saved int, err error) {
