@@ -80,6 +80,9 @@ func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server
 		return err
 	}
 	c.Beside = filepath.Join(filepath.Dir(path), "toolman-init.toml")
+	for i := range c.Servers {
+		c.Servers[i].Uncached = true // a dry run leaves nothing behind
+	}
 	running, err := engine.Check(ctx, c, stderr)
 	if err != nil {
 		return err
