@@ -113,8 +113,7 @@ func (l looker) client(c *clients.Client, version string) (client, []diagnosis.F
 	}
 	for i := range all {
 		e := &all[i]
-		e.IsToolman = e.IsToolman || len(e.Args) > 0 && filepath.IsAbs(e.Command) && same(e.Command, l.program) && strings.HasPrefix(e.Args[0], "--config")
-		if e.IsToolman {
+		if e.IsToolman = startsToolman(e, l.program); e.IsToolman {
 			one.Registered = append(one.Registered, x.registration(e))
 		}
 	}
@@ -128,6 +127,11 @@ func (l looker) client(c *clients.Client, version string) (client, []diagnosis.F
 	}
 	x.ofVersion(version, one.Registered, all)
 	return one, x.found
+}
+
+// startsToolman reports whether an entry starts toolman, or the program of this process.
+func startsToolman(e *clients.Entry, program string) bool {
+	return e.IsToolman || len(e.Args) > 0 && filepath.IsAbs(e.Command) && same(e.Command, program) && strings.HasPrefix(e.Args[0], "--config")
 }
 
 // placeOf returns where an entry is.
@@ -175,9 +179,9 @@ func (x *examination) ofProgram(e *clients.Entry, install string) {
 	}
 }
 
-// ofConfig checks which tools.toml an entry names, and returns its path.
-func (x *examination) ofConfig(e *clients.Entry, install string) string {
-	path := ""
+// configOf returns which tools.toml an entry names, "" if it names none. inEnv is true if the entry
+// holds the configuration itself.
+func configOf(e *clients.Entry) (path string, inEnv bool) {
 	for i, arg := range e.Args {
 		if value, ok := strings.CutPrefix(arg, "--config="); ok {
 			path = value
@@ -186,12 +190,20 @@ func (x *examination) ofConfig(e *clients.Entry, install string) string {
 		}
 	}
 	for _, v := range e.Env {
-		if path == "" && (v.Name == "TOOLMAN_CONFIG" || v.Name == "TOOLMAN_CONFIG_JSON") {
+		if path == "" && v.Name == "TOOLMAN_CONFIG_JSON" {
+			return "", true
+		} else if path == "" && v.Name == "TOOLMAN_CONFIG" {
 			path = v.Value
-			if v.Name != "TOOLMAN_CONFIG" {
-				return ""
-			}
 		}
+	}
+	return path, false
+}
+
+// ofConfig checks which tools.toml an entry names, and returns its path.
+func (x *examination) ofConfig(e *clients.Entry, install string) string {
+	path, inEnv := configOf(e)
+	if inEnv {
+		return ""
 	}
 	switch {
 	case path == "" && slices.Contains(e.Args, "demo"), strings.ContainsAny(path, "$%{"):

@@ -73,7 +73,7 @@ func run(ctx context.Context, f *engine.Flags, out io.Writer, names []string, as
 	res := &result{Version: setup.Version(), Servers: []report.Server{}, Clients: []client{}, Findings: []diagnosis.Finding{}}
 	res.Program, _ = os.Executable()
 	f.Cluster = true
-	c, broken := f.Load()
+	c, needs, with, broken := load(f, place, res.Program)
 	chosen, err := choose(names, c)
 	if err != nil {
 		return err
@@ -86,6 +86,7 @@ func run(ctx context.Context, f *engine.Flags, out io.Writer, names []string, as
 			if err := res.checkServers(ctx, f, c, &chosen); err != nil {
 				return err
 			}
+			res.Findings = with.judge(res.Findings, chosen.of(needs), place, c.Path)
 		}
 	}
 	looker{ctx: ctx, place: place, config: c, program: res.Program, version: res.Version}.look(res, &chosen)
@@ -157,6 +158,11 @@ func choose(names []string, c *config.Config) (choice, error) {
 		chosen.clients, chosen.withClients = append(chosen.clients, one), true
 	}
 	return chosen, nil
+}
+
+// of returns what the chosen servers need.
+func (c *choice) of(needs []need) []need {
+	return slices.DeleteFunc(slices.Clone(needs), func(n need) bool { return c.servers != nil && !slices.Contains(c.servers, n.server.Name) })
 }
 
 // checkServers starts the servers and adds what is wrong with them.
