@@ -14,6 +14,7 @@ import (
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/httpd/bridge"
+	"toolman/router/upstream"
 )
 
 // A foundItem is an item as toolman search --json prints it.
@@ -32,8 +33,9 @@ func newSearchCommand(f *engine.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search WORDS…",
 		Short: "Find tools, resources and prompts by what they do",
-		Long: `search starts the servers of tools.toml and prints the items that fit the words best, of those
-that the agent may have: one a line, the name first, the best first. toolman_search ranks the
+		Long: `search prints the items of the servers of tools.toml that fit the words best, of those that
+the agent may have: one a line, the name first, the best first. It takes the items from the
+catalog cache, and starts only the servers that this does not know. toolman_search ranks the
 same way for models. The exit code is 1 if nothing fits.`,
 		Example: `  toolman search read a file
   toolman search "create a pull request" --limit 3 --json`,
@@ -46,7 +48,8 @@ same way for models. The exit code is 1 if nothing fits.`,
 			case limit < 1 || limit > 100:
 				return cli.Usage(fmt.Errorf("--limit %d cannot be", limit), "write a number from 1 to 100")
 			}
-			return use(f, cmd, "", func(_ context.Context, l *bridge.Local) error {
+			return useWith(f, cmd, "", fromCache, func(_ context.Context, r *router.Router, l *bridge.Local) error {
+				noteCached(cmd.ErrOrStderr(), r)
 				found, err := l.Search(words, limit)
 				if err != nil {
 					return err
@@ -67,6 +70,27 @@ same way for models. The exit code is 1 if nothing fits.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	f.AddTask(cmd)
 	return cmd
+}
+
+// fromCache has the router offer what the catalog cache knows, and start the other servers only.
+func fromCache(o *router.Options) {
+	o.Recall = true
+	for i := range o.Servers {
+		o.Servers[i].Lazy = true
+	}
+}
+
+// noteCached says which servers were not asked.
+func noteCached(errOut io.Writer, r *router.Router) {
+	var names []string
+	for _, s := range r.Upstreams() {
+		if s.State == upstream.Cached {
+			names = append(names, sanitize.Line(s.Name))
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintln(errOut, "toolman: from the catalog cache: "+strings.Join(names, ", "))
+	}
 }
 
 func foundItems(found []router.Tool) []foundItem {

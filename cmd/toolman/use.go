@@ -24,6 +24,11 @@ import (
 // "", for all, until they are ready or gone. The trace and the audit log record what happens; the
 // log has errors only.
 func use(f *engine.Flags, cmd *cobra.Command, server string, do func(ctx context.Context, l *bridge.Local) error) error {
+	return useWith(f, cmd, server, func(*router.Options) {}, func(ctx context.Context, _ *router.Router, l *bridge.Local) error { return do(ctx, l) })
+}
+
+// useWith is use with other options of the router.
+func useWith(f *engine.Flags, cmd *cobra.Command, server string, change func(*router.Options), do func(ctx context.Context, r *router.Router, l *bridge.Local) error) error {
 	f.DefaultLogLevel(cmd, "error")
 	c, err := f.Load()
 	if err != nil {
@@ -32,6 +37,7 @@ func use(f *engine.Flags, cmd *cobra.Command, server string, do func(ctx context
 	ctx := cmd.Context()
 	p := engine.NewProgress(f.Stderr, c.Secrets, true)
 	return engine.Run(ctx, f, c, p, func(e *engine.Engine) error {
+		change(&e.RouterOptions)
 		r := router.New(e.RouterOptions, e.Loop, e.Log)
 		r.Await(server)
 		r.Start(e.Reaper())
@@ -46,7 +52,7 @@ func use(f *engine.Flags, cmd *cobra.Command, server string, do func(ctx context
 		if err != nil {
 			return err
 		}
-		err = do(ctx, l)
+		err = do(ctx, r, l)
 		if failure, ok := errors.AsType[*bridge.Failure](err); ok {
 			return cli.Failed(errors.New(sanitize.Line(failure.Message)), "this is "+string(failure.Code)+"; toolman check and toolman tools say what there is")
 		}
