@@ -98,7 +98,7 @@ func (s *Store) Undo(ctx context.Context, r *Record, owner string, plan bool) (U
 func (r *Record) undone(text []byte) (after []byte, exists bool, err error) {
 	problem := func(p *source.Problem) error {
 		p.File = r.Path
-		return cli.Failed(sourceError{*p}, "correct the file, and run the command again")
+		return cli.Failed(p, "correct the file, and run the command again")
 	}
 	for _, e := range slices.Backward(r.Edits) {
 		old, had, p := e.Spot.Get(r.Original, e.Name)
@@ -127,9 +127,3 @@ func (r *Record) undone(text []byte) (after []byte, exists bool, err error) {
 	}
 	return text, true, nil
 }
-
-// A sourceError is a problem of a file.
-type sourceError struct{ source.Problem }
-
-// Error is "file:line: what is wrong; what to do".
-func (e sourceError) Error() string { return e.String() }

@@ -5,7 +5,7 @@
 //	for _, c := range clients.All() {
 //		if !c.Detected(place) { continue }  // no trace of the client on this machine
 //		for _, f := range c.Files(place) {  // candidates, also those that do not exist
-//			entries, err := f.Read()        // *source.Error with file:line; no file is no entries
+//			entries, err := f.Read()        // *source.Problem with file:line; no file is no entries
 //		}
 //	}
 //	c, err := clients.ByName("claude-code") // the error has a hint: did you mean …?

@@ -133,15 +133,8 @@ func (f File) Text() ([]byte, error) {
 	return text, nil
 }
 
-// problem returns a problem of the file as an error with exit code 1: the file is the client's, not
-// toolman's configuration.
+// problem names the file in a problem.
 func (f File) problem(p *source.Problem) error {
 	p.File = f.Path
-	return &Error{*p}
+	return p
 }
-
-// An Error is a problem of a client's file. Its text is "file:line: what is wrong; what to do".
-type Error struct{ Problem source.Problem }
-
-// Error implements error.
-func (e *Error) Error() string { return e.Problem.String() }

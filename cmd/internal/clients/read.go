@@ -41,7 +41,7 @@ type Entry struct {
 const maxEntries = 1000 // of a file
 
 // Read returns the servers of the file, in its order. A file that does not exist has none. An error
-// is an [*Error].
+// is a [*source.Problem].
 func (f File) Read() ([]Entry, error) {
 	text, err := f.Text()
 	if err != nil || text == nil {

@@ -96,7 +96,7 @@ func (p *Plan) Register(f clients.File, t clients.Toolman, place clients.Place) 
 	after, mark, problem := spot.Set(c.After, t.Name, f.Entry(t))
 	if problem != nil {
 		problem.File = f.Path
-		return "", cli.Failed(errors.New(problem.String()), "nothing was changed")
+		return "", cli.Failed(problem, "nothing was changed")
 	}
 	if !bytes.Equal(after, c.After) {
 		c.Edits = append(c.Edits, changes.Edit{Spot: spot, Name: t.Name, Set: true, Mark: mark})
@@ -124,7 +124,7 @@ func (p *Plan) TakeOut(f clients.File, names ...string) error {
 		after, found, problem := spot.Remove(c.After, name, p.mark(f, name))
 		if problem != nil {
 			problem.File = f.Path
-			return cli.Failed(errors.New(problem.String()), "nothing was changed")
+			return cli.Failed(problem, "nothing was changed")
 		}
 		if found {
 			c.After = after

@@ -1,7 +1,6 @@
 package installcmd
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -74,7 +73,7 @@ func (o *options) snippet(out, errOut io.Writer, client string) error {
 	spot.Create = ""
 	text, _, problem := spot.Set(nil, t.Name, f.Entry(t))
 	if problem != nil {
-		return errors.New(problem.String())
+		return problem
 	}
 	if f.Path != "" {
 		fmt.Fprintf(errOut, "%s reads %s:\n", c.Title, f.Path)

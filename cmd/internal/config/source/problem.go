@@ -12,7 +12,7 @@ import (
 // MaxProblems is how many problems one [Error] names.
 const MaxProblems = 20
 
-// A Problem is one thing that is wrong with the configuration.
+// A Problem is one thing that is wrong with the configuration, or with a file of an MCP client.
 type Problem struct {
 	File string // as it was given to Load; "" if there is none
 	Line int    // from 1; 0 if it is about the whole file
@@ -36,6 +36,9 @@ func (p Problem) String() string {
 	}
 	return b.String()
 }
+
+// Error is String: a problem of a file that is not toolman's configuration is an error by itself.
+func (p *Problem) Error() string { return p.String() }
 
 // An Error holds the problems of a configuration in the order of their lines.
 type Error struct {
