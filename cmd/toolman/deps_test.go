@@ -52,7 +52,7 @@ cmd/dist/release:
 cmd/internal/auditlog: router/audit
 cmd/internal/changes: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source cmd/internal/filechange cmd/internal/store cmd/internal/traces/files
 cmd/internal/cli: mcpwire/sanitize router/suggest
-cmd/internal/clients: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source mcpwire/sanitize router/suggest
+cmd/internal/clients: cmd/internal/cli cmd/internal/clients/edit cmd/internal/config/source cmd/internal/filechange mcpwire/sanitize router/suggest
 cmd/internal/clients/edit: cmd/internal/clients/render cmd/internal/config/source mcpwire/sanitize
 cmd/internal/clients/render: cmd/internal/config/source
 cmd/internal/config: cmd/internal/cli cmd/internal/config/byname cmd/internal/config/cluster cmd/internal/config/deny cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
@@ -68,12 +68,12 @@ cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/diagnosis: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source mcpwire mcpwire/sanitize router/catalog router/suggest router/upstream
 cmd/internal/doctor: cmd/internal/cli cmd/internal/clients cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/diagnosis cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/translate mcpwire/sanitize router/catalog router/upstream
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/debugsock cmd/internal/setup cmd/internal/traces/files jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/hook router/upstream spawn
-cmd/internal/filechange: cmd/internal/cli cmd/internal/textdiff mcpwire/system
+cmd/internal/filechange: cmd/internal/cli cmd/internal/config/source cmd/internal/textdiff mcpwire/system
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/cluster cmd/internal/engine cmd/internal/setup cmd/internal/store cmd/internal/store/shared router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/cluster router/httpd/cluster/engine router/httpd/cluster/hop router/httpd/cluster/ratelimit router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/ops/prom router/httpd/presence router/policy router/upstream
 cmd/internal/grouping: router/audit
-cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
+cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/config/source cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/importer cmd/internal/installcmd cmd/internal/setup cmd/internal/toolsfile mcpwire mcpwire/sanitize router/catalog router/upstream
-cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup cmd/internal/textdiff
+cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view

@@ -44,7 +44,7 @@ type Record struct {
 	Existed  bool      `json:"existed"` // whether there was a file
 	Original []byte    `json:"original,omitempty"`
 	ModTime  time.Time `json:"modTime"` // of the original
-	Sum      string    `json:"sum"`     // of what was written
+	Sums     []string  `json:"sums"`    // of what was written last and, if a crash kept it from that, before
 	Edits    []Edit    `json:"edits,omitempty"`
 
 	before *Record // what the record replaces
@@ -52,17 +52,20 @@ type Record struct {
 
 // newRecord returns the record for a change. A file that has been changed before keeps its original.
 func (s *Store) newRecord(c Change) (*Record, error) {
-	f, err := open(c.Path)
+	target, text, err := open(c.Path)
 	if err != nil {
 		return nil, err
 	}
-	old, err := s.record(f.target)
+	old, err := s.record(target)
 	if err != nil {
 		return nil, err
 	}
-	r := &Record{Version: version, Path: c.Path, Target: f.target, What: c.What, Owners: c.Owners, Existed: f.exists,
-		Original: f.text, ModTime: f.modTime, Sum: sum(c.After), Edits: c.Edits, before: old}
-	if old == nil || !f.exists {
+	r := &Record{Version: version, Path: c.Path, Target: target, What: c.What, Owners: c.Owners, Existed: text != nil,
+		Original: text, Sums: []string{sum(c.After)}, Edits: c.Edits, before: old}
+	if info, err := os.Stat(target); err == nil {
+		r.ModTime = info.ModTime()
+	}
+	if old == nil || text == nil {
 		return r, nil
 	}
 	r.Edits = slices.Clone(old.Edits)
@@ -85,13 +88,17 @@ func (s *Store) newRecord(c Change) (*Record, error) {
 		}
 	}
 	// What others have changed since belongs to the original.
-	if sum(f.text) == old.Sum {
+	if old.wrote(text) {
+		r.Sums = append(r.Sums, sum(text))
 		r.Original, r.Existed, r.ModTime = old.Original, old.Existed, old.ModTime
-	} else if text, exists, err := old.undone(f.text); err == nil {
-		r.Original, r.Existed = text, exists
+	} else if original, exists, err := old.undone(text); err == nil {
+		r.Original, r.Existed = original, exists
 	}
 	return r, nil
 }
+
+// wrote reports whether a text is what was written.
+func (r *Record) wrote(text []byte) bool { return slices.Contains(r.Sums, sum(text)) }
 
 // name returns the file of a record.
 func (s *Store) name(target string) string {
@@ -100,7 +107,8 @@ func (s *Store) name(target string) string {
 
 // lock makes the directory and locks it. unlock removes it if there are no records.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
-	made, err := makeDirs(s.dir)
+	made := filechange.MissingFolders(s.dir)
+	err = os.MkdirAll(s.dir, 0o700)
 	if err == nil {
 		err = os.Chmod(s.dir, 0o700)
 	}
@@ -120,13 +128,14 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, cli.Failed(err, "run the command again")
 	}
 	return func() {
+		var made []string
+		if all, err := s.paths(); err == nil && len(all) == 0 {
+			made = s.made()
+			os.Remove(s.madeFile())
+		}
 		release()
 		cancel()
-		if all, err := filepath.Glob(filepath.Join(s.dir, "*.json")); err == nil && len(all) == 0 {
-			made := s.made()
-			os.Remove(s.madeFile())
-			removeDirs(made)
-		}
+		removeDirs(made)
 	}, nil
 }
 
@@ -177,7 +186,7 @@ func (s *Store) record(target string) (*Record, error) {
 }
 
 func (s *Store) load(path string) (*Record, error) {
-	text, err := source.Read(path, 4*maxBytes)
+	text, err := source.Read(path, 4*MaxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +202,8 @@ func (s *Store) save(r *Record) error {
 	text, err := json.Marshal(r)
 	if err == nil {
 		c := filechange.Change{Path: s.name(r.Target), After: text}
-		if c.Before, err = source.Read(c.Path, 4*maxBytes); err == nil || errors.Is(err, fs.ErrNotExist) {
-			_, err = filechange.Apply(c)
+		if c.Before, err = filechange.Read(c.Path, 4*MaxBytes); err == nil {
+			err = filechange.Apply(c)
 		}
 	}
 	if err != nil {
@@ -211,9 +220,23 @@ func (s *Store) drop(r *Record) error {
 	return nil
 }
 
+// paths returns the files of all records.
+func (s *Store) paths() (paths []string, err error) {
+	all, err := os.ReadDir(s.dir)
+	for _, f := range all {
+		if filepath.Ext(f.Name()) == ".json" {
+			paths = append(paths, filepath.Join(s.dir, f.Name()))
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return paths, err
+}
+
 // Records returns all records, in the order of their paths.
 func (s *Store) Records() ([]*Record, error) {
-	paths, err := filepath.Glob(filepath.Join(s.dir, "*.json"))
+	paths, err := s.paths()
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,7 @@ const (
 // An Undone is an Undo of one file, done or planned.
 type Undone struct {
 	Outcome
-	Path          string
-	Before, After []byte // of the file
+	filechange.Change
 }
 
 // Undo undoes the changes of a file, for one of its owners or, if owner is "", for all. plan says
@@ -41,12 +40,12 @@ func (s *Store) Undo(ctx context.Context, r *Record, owner string, plan bool) (U
 		}
 		defer unlock()
 	}
-	u := Undone{Path: r.Path}
-	f, err := open(r.Path)
+	u := Undone{Change: filechange.Change{Path: r.Path}}
+	target, text, err := open(r.Path)
 	if err != nil {
 		return u, err
 	}
-	u.Before, u.After = f.text, f.text
+	u.Before, u.After = text, text
 	if owner != "" && len(r.Owners) > 1 {
 		u.Outcome = Shared
 		if plan {
@@ -57,38 +56,36 @@ func (s *Store) Undo(ctx context.Context, r *Record, owner string, plan bool) (U
 	}
 	exists := true
 	switch {
-	case !f.exists:
+	case text == nil:
 		u.Outcome = Gone
-	case sum(f.text) == r.Sum || r.Existed && bytes.Equal(f.text, r.Original):
+	case r.wrote(text) || r.Existed && bytes.Equal(text, r.Original):
 		u.Outcome, u.After, exists = Restored, r.Original, r.Existed
 	case len(r.Edits) == 0:
 		u.Outcome = Kept
 	default:
-		if u.After, exists, err = r.undone(f.text); err != nil {
+		if u.After, exists, err = r.undone(text); err != nil {
 			return u, err
 		}
 		u.Outcome = Edited
 	}
 	if !exists {
 		u.Outcome, u.After = Removed, nil
+	} else if u.After == nil {
+		u.After = []byte{}
 	}
 	if plan {
 		return u, nil
 	}
-	if f.exists {
-		c := filechange.Change{Path: r.Path, Before: f.text, After: u.After}
-		if u.Outcome != Removed && c.After == nil {
-			c.After = []byte{}
-		}
-		if _, err := filechange.Apply(c); err != nil {
+	if text != nil {
+		if err := filechange.Apply(u.Change); err != nil {
 			return u, err
 		}
 	}
 	if u.Outcome == Restored && !r.ModTime.IsZero() {
-		_ = os.Chtimes(f.target, r.ModTime, r.ModTime) // the content is what counts
+		_ = os.Chtimes(target, r.ModTime, r.ModTime) // the content is what counts
 	}
 	if u.Outcome == Removed || u.Outcome == Gone {
-		s.leave(f.target)
+		s.leave(target)
 	}
 	return u, s.drop(r)
 }

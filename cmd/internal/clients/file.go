@@ -3,8 +3,6 @@ package clients
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients/edit"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/filechange"
 )
 
 // A File is a file in which a client has servers, or a part of one.
@@ -116,21 +115,7 @@ func (c *Client) has(scope Scope) bool {
 
 // Text returns the text of the file, or nil if there is none. Its length is bounded.
 func (f File) Text() ([]byte, error) {
-	info, err := os.Stat(f.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err == nil && !info.Mode().IsRegular():
-		err = errors.New("it is not a regular file")
-	}
-	var text []byte
-	if err == nil {
-		text, err = source.Read(f.Path, f.Format.MaxBytes())
-	}
-	if err != nil {
-		return nil, f.problem(&source.Problem{Msg: "cannot be read: " + source.Reason(err)})
-	}
-	return text, nil
+	return filechange.Read(f.Path, f.Format.MaxBytes())
 }
 
 // problem names the file in a problem.

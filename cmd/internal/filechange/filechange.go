@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/textdiff"
 	"toolman/mcpwire/system"
 )
@@ -19,6 +20,26 @@ type Change struct {
 	Path          string
 	Before, After []byte      // nil: there is no file
 	Mode          fs.FileMode // of a new file; 0 is 0600
+}
+
+// Read returns the text of a file, or nil if there is none. One that is not a regular file, or has
+// more than limit bytes, is an error.
+func Read(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("it is not a regular file")
+	}
+	var text []byte
+	if err == nil {
+		text, err = source.Read(path, limit)
+	}
+	if err != nil {
+		return nil, &source.Problem{File: path, Msg: "cannot be read: " + source.Reason(err)}
+	}
+	return text, nil
 }
 
 // ErrChanged says that a file is not what it was when the change was planned.
@@ -33,16 +54,20 @@ func (c Change) IsNone() bool {
 // exist.
 func (c Change) Target() (string, error) {
 	path, err := filepath.EvalSymlinks(c.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, link := os.Lstat(c.Path); link == nil { // to nowhere
-			return "", cli.Failed(fmt.Errorf("%s is a link to a file that does not exist", c.Path), "remove the link, or make the file")
-		}
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(c.Path)); err == nil {
-			return filepath.Join(dir, filepath.Base(c.Path)), nil
-		}
-		return c.Path, nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		return path, c.failed(err)
 	}
-	return path, c.failed(err)
+	if _, link := os.Lstat(c.Path); link == nil { // to nowhere
+		return "", cli.Failed(fmt.Errorf("%s is a link to a file that does not exist", c.Path), "remove the link, or make the file")
+	}
+	rest := filepath.Base(c.Path)
+	for dir := filepath.Dir(c.Path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+	return c.Path, nil
 }
 
 // failed names the file in an error of the system.
@@ -112,58 +137,60 @@ func (c Change) checkFolder(dir string) error {
 	}
 }
 
-// Applied are changes that were made.
-type Applied struct {
-	Dirs []string // that were made, the outer ones first
-	done []Change
-}
-
 // Apply makes all changes, or none.
-func Apply(changes ...Change) (*Applied, error) {
-	a := &Applied{}
+func Apply(changes ...Change) error {
+	changes = slices.DeleteFunc(slices.Clone(changes), Change.IsNone)
 	for _, c := range changes {
-		if !c.IsNone() {
-			if err := c.Check(); err != nil {
-				return nil, err
-			}
+		if err := c.Check(); err != nil {
+			return err
 		}
 	}
+	var done applied
 	for _, c := range changes {
-		if c.IsNone() {
-			continue
-		}
-		err := a.makeFolders(c)
+		err := done.makeFolders(c)
 		if err == nil {
 			err = c.write()
 		}
 		if err != nil {
-			return nil, errors.Join(c.failed(err), a.Undo())
+			return errors.Join(c.failed(err), done.undo())
 		}
-		a.done = append(a.done, c)
+		done.changes = append(done.changes, c)
 	}
-	return a, nil
+	return nil
+}
+
+// applied is what Apply has done so far.
+type applied struct {
+	changes []Change
+	folders []string // the outer ones first
 }
 
 // makeFolders makes the folders of a new file.
-func (a *Applied) makeFolders(c Change) error {
-	var missing []string
-	for dir := filepath.Dir(c.Path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
-			break
-		}
-		missing = append(missing, dir)
-	}
+func (a *applied) makeFolders(c Change) error {
 	mode := fs.FileMode(0o700)
 	if c.Mode&0o044 != 0 { // others may read the file
 		mode = 0o755
 	}
-	for _, dir := range slices.Backward(missing) {
-		if err := os.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+	for _, dir := range MissingFolders(filepath.Dir(c.Path)) {
+		if err := os.Mkdir(dir, mode); err == nil {
+			a.folders = append(a.folders, dir)
+		} else if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		a.Dirs = append(a.Dirs, dir)
 	}
 	return nil
+}
+
+// MissingFolders returns which of a folder and those above it do not exist, the outer ones first.
+func MissingFolders(dir string) (missing []string) {
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	slices.Reverse(missing)
+	return missing
 }
 
 // write replaces the file.
@@ -196,11 +223,11 @@ func (c Change) write() error {
 	return err
 }
 
-// Undo takes the changes back, and removes the folders that were made for them and are empty. It
+// undo takes the changes back, and removes the folders that were made for them and are empty. It
 // leaves a file alone that was changed since.
-func (a *Applied) Undo() error {
+func (a *applied) undo() error {
 	var all []error
-	for _, c := range slices.Backward(a.done) {
+	for _, c := range slices.Backward(a.changes) {
 		back := Change{Path: c.Path, Before: c.After, After: c.Before}
 		err := back.Check()
 		if err == nil {
@@ -210,8 +237,7 @@ func (a *Applied) Undo() error {
 			all = append(all, fmt.Errorf("undo: %w", err))
 		}
 	}
-	a.done = nil
-	for _, dir := range slices.Backward(a.Dirs) {
+	for _, dir := range slices.Backward(a.folders) {
 		os.Remove(dir) // if it is empty
 	}
 	return errors.Join(all...)

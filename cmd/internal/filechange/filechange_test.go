@@ -1,20 +1,15 @@
 package filechange
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-)
+	"time"
 
-func write(t *testing.T, path, text string, mode fs.FileMode) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-}
+	"toolman/fixtures/files"
+)
 
 func holds(t *testing.T, path, want string) {
 	t.Helper()
@@ -23,15 +18,24 @@ func holds(t *testing.T, path, want string) {
 	}
 }
 
-func TestApplyAndUndo(t *testing.T) {
+func TestApply(t *testing.T) {
 	dir := t.TempDir()
 	old, link, made := filepath.Join(dir, "old"), filepath.Join(dir, "link"), filepath.Join(dir, "a", "b", "new")
-	write(t, old, "1", 0o640)
+	files.Write(t, old, "1", 0o640)
 	if err := os.Symlink("old", link); err != nil {
 		t.Skip("SKIPPED here: links cannot be made")
 	}
-	a, err := Apply(Change{Path: link, Before: []byte("1"), After: []byte("2")}, Change{Path: made, After: []byte("x")}, Change{Path: filepath.Join(dir, "none")})
-	if err != nil {
+	before := files.Tree(t, dir)
+	some := []Change{{Path: link, Before: []byte("1"), After: []byte("2")}, {Path: made, After: []byte("x")}, {Path: filepath.Join(dir, "none")}}
+	// The last one fails when the others are done: its folder is a file by then.
+	if err := Apply(append(some, Change{Path: filepath.Join(made, "below"), After: []byte("y")})...); err == nil {
+		t.Fatal("a file was made below a file")
+	}
+	os.Chtimes(old, time.Time{}, time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)) // a file that was written back is new
+	if after := files.Tree(t, dir); after != before {
+		t.Errorf("after an error:\n%s\nbefore:\n%s", after, before)
+	}
+	if err := Apply(some...); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, old, "2")
@@ -42,23 +46,12 @@ func TestApplyAndUndo(t *testing.T) {
 	if info, err := os.Stat(old); runtime.GOOS != "windows" && (err != nil || info.Mode() != 0o640) {
 		t.Errorf("the mode is %v, %v", info, err)
 	}
-	if len(a.Dirs) != 2 {
-		t.Errorf("made %v", a.Dirs)
-	}
-	if err := a.Undo(); err != nil {
-		t.Fatal(err)
-	}
-	holds(t, old, "1")
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 2 {
-		t.Errorf("left: %v %v", left, err)
-	}
 }
 
 func TestAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	first := filepath.Join(dir, "first")
-	write(t, first, "1", 0o600)
+	files.Write(t, first, "1", 0o600)
 	ok := Change{Path: first, Before: []byte("1"), After: []byte("2")}
 	other := filepath.Join(dir, "other")
 	for _, tt := range []struct {
@@ -67,15 +60,15 @@ func TestAllOrNone(t *testing.T) {
 		change Change
 		want   string
 	}{
-		{"changed since", func() { write(t, other, "b", 0o600) }, Change{Path: other, Before: []byte("a"), After: []byte("c")}, "was changed by another program"},
-		{"there now", func() { write(t, other, "b", 0o600) }, Change{Path: other, After: []byte("c")}, "is there now"},
+		{"changed since", func() { files.Write(t, other, "b", 0o600) }, Change{Path: other, Before: []byte("a"), After: []byte("c")}, "was changed by another program"},
+		{"there now", func() { files.Write(t, other, "b", 0o600) }, Change{Path: other, After: []byte("c")}, "is there now"},
 		{"gone", func() {}, Change{Path: other, Before: []byte("a"), After: []byte("c")}, "is gone"},
-		{"read-only", func() { write(t, other, "a", 0o400) }, Change{Path: other, Before: []byte("a"), After: []byte("c")}, "is read-only"},
+		{"read-only", func() { files.Write(t, other, "a", 0o400) }, Change{Path: other, Before: []byte("a"), After: []byte("c")}, "is read-only"},
 		{"folder", func() { os.Mkdir(other, 0o700) }, Change{Path: other, Before: []byte("a"), After: []byte("c")}, "is not a regular file"},
-		{"below a file", func() { write(t, other, "a", 0o600) }, Change{Path: filepath.Join(other, "x"), After: []byte("c")}, "cannot be changed"},
+		{"below a file", func() { files.Write(t, other, "a", 0o600) }, Change{Path: filepath.Join(other, "x"), After: []byte("c")}, "cannot be changed"},
 	} {
 		tt.make()
-		_, err := Apply(ok, tt.change)
+		err := Apply(ok, tt.change)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "nothing is changed") {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
@@ -86,13 +79,28 @@ func TestAllOrNone(t *testing.T) {
 
 func TestAFileThatChangedSinceIsNotUndone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	a, err := Apply(Change{Path: path, After: []byte("1")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, path, "2", 0o600)
-	if err := a.Undo(); err == nil || !strings.Contains(err.Error(), "changed by another program") {
+	files.Write(t, path, "2", 0o600)
+	done := applied{changes: []Change{{Path: path, After: []byte("1")}}}
+	if err := done.undo(); err == nil || !strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("got %v", err)
 	}
 	holds(t, path, "2")
+}
+
+// TestTarget follows links to folders, also above folders that do not exist yet.
+func TestTarget(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files.Write(t, filepath.Join(dir, "real", "f"), "", 0o600)
+	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
+		t.Skip("SKIPPED here: links cannot be made")
+	}
+	for path, want := range map[string]string{"link/f": "real/f", "link/g": "real/g", "link/a/b/g": "real/a/b/g", "none/g": "none/g"} {
+		got, err := Change{Path: filepath.Join(dir, path)}.Target()
+		if err != nil || got != filepath.Join(dir, want) {
+			t.Errorf("%s: %s, %v, want %s", path, got, err, want)
+		}
+	}
 }

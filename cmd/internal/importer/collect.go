@@ -3,13 +3,14 @@ package importer
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/config/byname"
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/filechange"
 	"toolman/cmd/internal/toolsfile"
 	"toolman/cmd/internal/translate"
 	"toolman/mcpwire/sanitize"
@@ -225,8 +226,8 @@ func (s *Server) intoFiles(dir, home string) {
 		secret := &s.Secrets[i]
 		secret.Path = filepath.Join(dir, secret.Name)
 		for n := 2; ; n++ {
-			text, err := os.ReadFile(secret.Path)
-			if err != nil || string(text) == secret.Value {
+			text, err := filechange.Read(secret.Path, source.MaxBytes)
+			if err != nil || text == nil || string(text) == secret.Value { // SecretFiles reports the error
 				break
 			}
 			secret.Path = filepath.Join(dir, fmt.Sprintf("%s_%d", secret.Name, n))

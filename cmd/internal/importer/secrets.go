@@ -1,12 +1,10 @@
 package importer
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/filechange"
 	"toolman/cmd/internal/toolsfile"
 	"toolman/mcpwire/sanitize"
@@ -34,10 +32,7 @@ func (p *Plan) SecretFiles() (changes []filechange.Change, err error) {
 				continue
 			}
 			c := filechange.Change{Path: secret.Path, After: []byte(secret.Value), Mode: 0o600}
-			c.Before, err = os.ReadFile(c.Path)
-			if errors.Is(err, fs.ErrNotExist) {
-				c.Before = nil
-			} else if err != nil {
+			if c.Before, err = filechange.Read(c.Path, source.MaxBytes); err != nil {
 				return nil, err
 			}
 			if !slices.ContainsFunc(changes, func(other filechange.Change) bool { return other.Path == c.Path }) {

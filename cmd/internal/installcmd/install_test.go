@@ -5,14 +5,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +18,7 @@ import (
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/clients/edit"
 	"toolman/cmd/internal/setup"
+	"toolman/fixtures/files"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -42,27 +41,13 @@ func machine(t *testing.T) (home, project string) {
 	t.Setenv("USERPROFILE", home)
 	t.Setenv("APPDATA", filepath.Join(home, "Roaming"))
 	t.Setenv("LOCALAPPDATA", filepath.Join(home, "Local"))
-	write(t, filepath.Join(project, ".git", "HEAD"), "")
-	write(t, filepath.Join(project, "tools.toml"), "[[servers]]\nnamespace = \"a\"\ncommand = \"a\"\nenv = { GITHUB_TOKEN = \"${GITHUB_TOKEN}\", REGION = \"${AWS_REGION:-x}\", H = \"${HOME}\" }\n")
+	files.Write(t, filepath.Join(project, ".git", "HEAD"), "", 0o644)
+	files.Write(t, filepath.Join(project, "tools.toml"), "[[servers]]\nnamespace = \"a\"\ncommand = \"a\"\nenv = { GITHUB_TOKEN = \"${GITHUB_TOKEN}\", REGION = \"${AWS_REGION:-x}\", H = \"${HOME}\" }\n", 0o644)
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(project)
 	return home, project
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	old := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // run runs one of the commands and returns what it writes.
@@ -87,41 +72,6 @@ func mustRun(t *testing.T, args ...string) string {
 		t.Fatalf("toolman %s: %v; %s", strings.Join(args, " "), err, cli.Hint(err))
 	}
 	return out
-}
-
-// tree returns all below directories: names, modes, times of files, links and contents.
-func tree(t *testing.T, dirs ...string) string {
-	t.Helper()
-	var b strings.Builder
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&b, "%s %v", path, info.Mode())
-			switch {
-			case info.Mode().IsRegular():
-				text, err := os.ReadFile(path)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(&b, " %v %q", info.ModTime().UTC(), text)
-			case d.Type() == fs.ModeSymlink:
-				to, _ := os.Readlink(path)
-				b.WriteString(" -> " + to)
-			}
-			b.WriteString("\n")
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.String()
 }
 
 // corpus returns texts that a client's file can have.
@@ -194,16 +144,16 @@ func writable(t *testing.T, scope clients.Scope) (files []clients.File) {
 func TestRoundTrips(t *testing.T) {
 	home, project := machine(t)
 	for _, scope := range []clients.Scope{clients.User, clients.Project} {
-		files := writable(t, scope)
-		if least := map[clients.Scope]int{clients.User: 21, clients.Project: 16}[scope]; len(files) < least {
-			t.Errorf("only %d clients have a %s file", len(files), scope)
+		targets := writable(t, scope)
+		if least := map[clients.Scope]int{clients.User: 21, clients.Project: 16}[scope]; len(targets) < least {
+			t.Errorf("only %d clients have a %s file", len(targets), scope)
 		}
-		for _, f := range files {
+		for _, f := range targets {
 			for name, text := range corpus(f) {
 				t.Run(fmt.Sprintf("%s/%s/%s", f.Client.ID, scope, name), func(t *testing.T) {
-					write(t, f.Path, text)
+					files.Write(t, f.Path, text, 0o644)
 					t.Cleanup(func() { os.Remove(f.Path) })
-					before := tree(t, home, project)
+					before := files.Tree(t, home, project)
 					mustRun(t, "install", f.Client.ID, "--scope", string(scope))
 					entries, err := f.Read()
 					if err != nil {
@@ -218,17 +168,17 @@ func TestRoundTrips(t *testing.T) {
 					if n != 1 {
 						t.Fatalf("toolman is %d times in %+v", n, entries)
 					}
-					written := tree(t, home, project)
+					written := files.Tree(t, home, project)
 					if out := mustRun(t, "install", f.Client.ID, "--scope", string(scope)); !strings.Contains(out, "is registered already in") {
 						t.Errorf("a second time: %s", out)
 					}
-					if again := tree(t, home, project); again != written {
+					if again := files.Tree(t, home, project); again != written {
 						t.Errorf("a second install changes something:\n%s\nfrom\n%s", again, written)
 					}
 					if out := mustRun(t, "uninstall", f.Client.ID); !strings.Contains(out, "is as it was before") {
 						t.Errorf("uninstall: %s", out)
 					}
-					if after := tree(t, home, project); after != before {
+					if after := files.Tree(t, home, project); after != before {
 						t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
 					}
 				})
@@ -240,8 +190,8 @@ func TestRoundTrips(t *testing.T) {
 // TestUninstallAllLeavesNothing registers toolman everywhere, in files that do not exist.
 func TestUninstallAllLeavesNothing(t *testing.T) {
 	home, project := machine(t)
-	write(t, filepath.Join(home, ".claude.json"), "{\n  \"numStartups\": 1\n}\n")
-	before := tree(t, home, project)
+	files.Write(t, filepath.Join(home, ".claude.json"), "{\n  \"numStartups\": 1\n}\n", 0o644)
+	before := files.Tree(t, home, project)
 	for _, scope := range []clients.Scope{clients.User, clients.Project} {
 		args := []string{"install", "--scope", string(scope)}
 		for _, f := range writable(t, scope) {
@@ -249,7 +199,7 @@ func TestUninstallAllLeavesNothing(t *testing.T) {
 		}
 		mustRun(t, args...)
 	}
-	if tree(t, home, project) == before {
+	if files.Tree(t, home, project) == before {
 		t.Fatal("nothing was written")
 	}
 	dry := mustRun(t, "uninstall", "--all", "--dry-run")
@@ -258,7 +208,7 @@ func TestUninstallAllLeavesNothing(t *testing.T) {
 		t.Errorf("dry run:\n%s", dry)
 	}
 	mustRun(t, "uninstall", "--all")
-	if after := tree(t, home, project); after != before {
+	if after := files.Tree(t, home, project); after != before {
 		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
 	}
 	if out := mustRun(t, "uninstall", "--all"); out != "nothing to undo\n" {
@@ -283,13 +233,13 @@ func TestRefusedAndUnchanged(t *testing.T) {
 				t.Skipf("SKIPPED on %s: the file is elsewhere", runtime.GOOS)
 			}
 			home, project := machine(t)
-			write(t, filepath.Join(home, filepath.FromSlash(test.path)), test.text)
-			before := tree(t, home, project)
+			files.Write(t, filepath.Join(home, filepath.FromSlash(test.path)), test.text, 0o644)
+			before := files.Tree(t, home, project)
 			_, _, err := run(t, "install", "claude-code", test.client)
 			if err == nil || !strings.Contains(filepath.ToSlash(err.Error()), test.want) || cli.Hint(err) == "" {
 				t.Errorf("got %v (hint %q), want %s", err, cli.Hint(err), test.want)
 			}
-			if after := tree(t, home, project); after != before {
+			if after := files.Tree(t, home, project); after != before {
 				t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
 			}
 		})
@@ -299,16 +249,16 @@ func TestRefusedAndUnchanged(t *testing.T) {
 func TestReadOnlyFile(t *testing.T) {
 	home, project := machine(t)
 	path := filepath.Join(home, ".cursor", "mcp.json")
-	write(t, path, "{}")
+	files.Write(t, path, "{}", 0o644)
 	if err := os.Chmod(path, 0o444); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(path, 0o644) })
-	before := tree(t, home, project)
+	before := files.Tree(t, home, project)
 	if _, _, err := run(t, "install", "cursor", "claude-code"); err == nil || !strings.Contains(err.Error(), "is read-only") {
 		t.Errorf("got %v", err)
 	}
-	if after := tree(t, home, project); after != before {
+	if after := files.Tree(t, home, project); after != before {
 		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
 	}
 }
@@ -316,20 +266,20 @@ func TestReadOnlyFile(t *testing.T) {
 // TestDryRun prints a diff without secrets and changes nothing.
 func TestDryRun(t *testing.T) {
 	home, project := machine(t)
-	write(t, filepath.Join(home, ".claude.json"), `{
+	files.Write(t, filepath.Join(home, ".claude.json"), `{
   "oauthAccount": {"accessToken": "tok-1234567"},
   "primaryApiKey": "key-1234567",
   "mcpServers": {
     "gh": {"command": "gh", "args": ["--api-key", "arg-1234567", "--token=arg2-123456", "sk-ant-REDACT-1234567890"], "env": {"GITHUB_TOKEN": "env-1234567", "OK": "${OTHER_TOKEN}"}, "headers": {"Authorization": "Bearer head-123456"}}
   }
 }
-`)
-	before := tree(t, home, project)
+`, 0o644)
+	before := files.Tree(t, home, project)
 	out, errOut, err := run(t, "install", "claude-code", "codex", "--dry-run")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after := tree(t, home, project); after != before {
+	if after := files.Tree(t, home, project); after != before {
 		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
 	}
 	for _, secret := range []string{"tok-1", "key-1", "arg-1", "arg2-1", "sk-ant", "env-1", "head-1"} {
@@ -350,7 +300,7 @@ func TestDryRun(t *testing.T) {
 // TestProjectBesideUser gives a project's entry a name of its own where it would hide the user's.
 func TestProjectBesideUser(t *testing.T) {
 	home, project := machine(t)
-	write(t, filepath.Join(home, "tools.toml"), "")
+	files.Write(t, filepath.Join(home, "tools.toml"), "", 0o644)
 	mustRun(t, "install", "claude-code", "--config", filepath.Join(home, "tools.toml"))
 	if out := mustRun(t, "install", "claude-code", "--scope", "project"); !strings.Contains(out, "toolman-project registered in "+filepath.Join(project, ".mcp.json")) {
 		t.Errorf("got %s", out)
@@ -429,7 +379,7 @@ func TestSharedFile(t *testing.T) {
 func TestUninstallWithoutRecord(t *testing.T) {
 	home, _ := machine(t)
 	path := filepath.Join(home, ".cursor", "mcp.json")
-	write(t, path, "{\"mcpServers\": {\"a\": {}, \"toolman\": {\"command\": \"toolman\"}}}")
+	files.Write(t, path, "{\"mcpServers\": {\"a\": {}, \"toolman\": {\"command\": \"toolman\"}}}", 0o644)
 	if out := mustRun(t, "uninstall", "cursor"); !strings.Contains(out, "cursor: toolman is out of "+path) {
 		t.Errorf("got %s", out)
 	}
@@ -444,8 +394,8 @@ func TestUninstallWithoutRecord(t *testing.T) {
 func TestInstallsAtTheSameTime(t *testing.T) {
 	home, project := machine(t)
 	path := filepath.Join(home, ".claude.json")
-	write(t, path, "{}")
-	before := tree(t, home, project)
+	files.Write(t, path, "{}", 0o644)
+	before := files.Tree(t, home, project)
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
@@ -462,7 +412,7 @@ func TestInstallsAtTheSameTime(t *testing.T) {
 		}
 	}
 	mustRun(t, "uninstall", "--all")
-	if after := tree(t, home, project); after != before {
+	if after := files.Tree(t, home, project); after != before {
 		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
 	}
 }

@@ -44,7 +44,8 @@ func LooksSecret(value string) bool {
 
 // mask replaces secrets in a diff, and the values of all keys that are named like secrets: the lines
 // around a change can be of anything.
-func mask(diff string, secrets []string) string {
+func (p *Plan) mask(diff string) string {
+	secrets := p.secrets
 	// The longest first: one secret can begin with another.
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, s := range slices.Compact(secrets) {

@@ -3,10 +3,8 @@ package installcmd
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,8 +12,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/clients/edit"
-	"toolman/cmd/internal/config/source"
-	"toolman/cmd/internal/textdiff"
+	"toolman/cmd/internal/filechange"
 )
 
 // A Plan is what will be changed in which files.
@@ -43,14 +40,11 @@ func (p *Plan) change(path, what string) (*changes.Change, error) {
 			return c, nil
 		}
 	}
-	c := &changes.Change{Path: path, What: what, Existed: true}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		c.Existed = false
-	} else if err != nil {
-		return nil, cli.Failed(fmt.Errorf("%s: cannot be read: %s", path, source.Reason(err)), "nothing was changed")
+	text, err := filechange.Read(path, changes.MaxBytes)
+	if err != nil {
+		return nil, cli.Failed(err, "nothing was changed")
 	}
-	c.Before, c.After = text, text
+	c := &changes.Change{Change: filechange.Change{Path: path, Before: text, After: text}, What: what}
 	p.all = append(p.all, c)
 	return c, nil
 }
@@ -198,7 +192,7 @@ func configIn(args []string) string {
 func (p *Plan) Changes() []changes.Change {
 	var all []changes.Change
 	for _, c := range p.all {
-		if !bytes.Equal(c.Before, c.After) || !c.Existed && c.After != nil || p.newOwner(c) {
+		if !c.IsNone() || p.newOwner(c) {
 			all = append(all, *c)
 		}
 	}
@@ -219,20 +213,9 @@ func (p *Plan) newOwner(c *changes.Change) bool {
 func (p *Plan) Diff() string {
 	var b strings.Builder
 	for _, c := range p.Changes() {
-		b.WriteString(p.diff(c.Path, c.Existed, c.Before, c.After, true))
+		b.WriteString(p.mask(c.Diff()))
 	}
 	return b.String()
-}
-
-func (p *Plan) diff(path string, existed bool, before, after []byte, stays bool) string {
-	from, to := path, path
-	if !existed {
-		from = os.DevNull
-	}
-	if !stays {
-		to = os.DevNull
-	}
-	return mask(textdiff.Unified(from, to, before, after), p.secrets)
 }
 
 // Apply makes all changes, or none.

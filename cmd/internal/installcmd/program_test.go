@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toolman/cmd/internal/clients"
+	"toolman/fixtures/files"
 )
 
 func TestProgramAt(t *testing.T) {
@@ -18,7 +19,7 @@ func TestProgramAt(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string {
 		path := filepath.Join(dir, name)
-		write(t, path, name)
+		files.Write(t, path, name, 0o644)
 		return path
 	}
 	link := func(name, to string) string {

@@ -115,7 +115,7 @@ func (u *uninstall) undo(ctx context.Context, r *changes.Record, c *clients.Clie
 			}
 		}
 		if len(r.Edits) > 0 { // all of a file of toolman's own would be too much
-			fmt.Fprint(u.out, u.plan.diff(r.Path, true, done.Before, done.After, done.Outcome != changes.Removed))
+			fmt.Fprint(u.out, u.plan.mask(done.Diff()))
 		}
 	}
 	fmt.Fprintf(u.out, "%s: %s %s\n", who, r.Path, said(done.Outcome, u.dryRun))

@@ -41,8 +41,7 @@ func save(out io.Writer, file toolsfile.File, exists bool, text []byte, dryRun b
 		_, err := io.WriteString(out, toolsfile.Diff(changes))
 		return err
 	}
-	_, err = filechange.Apply(changes...)
-	return err
+	return filechange.Apply(changes...)
 }
 
 // unset names variables that a server needs and that are not set here.

@@ -3,9 +3,7 @@ package toolsfile
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,13 +17,8 @@ import (
 
 // Open reads a file. Its Text is nil if there is none.
 func Open(path string) (File, error) {
-	f := File{Path: path}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return f, nil
-	}
-	text, err := source.ReadText(path)
-	f.Text = append([]byte{}, text...)
-	return f, err
+	text, err := filechange.Read(path, source.MaxBytes)
+	return File{Path: path, Text: text}, err
 }
 
 // Changes returns what to write so that the file has a new text. A file whose first line names the
@@ -36,10 +29,7 @@ func (f File) Changes(text, schema []byte) ([]filechange.Change, error) {
 		return changes, nil
 	}
 	path := SchemaPath(f.Path)
-	old, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		old, err = nil, nil
-	}
+	old, err := filechange.Read(path, source.MaxBytes)
 	return append(changes, filechange.Change{Path: path, Before: old, After: schema, Mode: 0o644}), err
 }
 

@@ -70,7 +70,7 @@ func (s Spot) set(text []byte, name string, entry []source.Member, merge func(ol
 	if p != nil {
 		return nil, Mark{}, p
 	}
-	out = slices.Concat(head, out)
+	out = append(head, out...)
 	if p := s.verify(text, out, name, entry); p != nil {
 		return nil, Mark{}, p
 	}
@@ -97,7 +97,7 @@ func (s Spot) Remove(text []byte, name string, mark Mark) ([]byte, bool, *source
 	if p != nil {
 		return nil, true, p
 	}
-	out = slices.Concat(head, out)
+	out = append(head, out...)
 	if p := s.verify(text, out, name, nil); p != nil {
 		return nil, true, p
 	}
@@ -212,10 +212,8 @@ func sameMembers(a, b []source.Member) bool {
 
 // splitBOM returns a byte order mark, or nothing, and the rest.
 func splitBOM(text []byte) (head, body []byte) {
-	if bytes.HasPrefix(text, bom) {
-		return text[:len(bom)], text[len(bom):]
-	}
-	return nil, text
+	n := len(text) - len(bytes.TrimPrefix(text, bom))
+	return text[:n:n], text[n:]
 }
 
 // lineEnd returns how the lines of a text end.
