@@ -102,12 +102,35 @@ func clientsOf(names []string) ([]*clients.Client, error) {
 	return all, nil
 }
 
-func (o *options) scopeOf() (clients.Scope, error) {
-	switch s := clients.Scope(o.scope); s {
-	case clients.User, clients.Project:
-		return s, nil
+// A setting is what toolman's entry depends on, besides the client.
+type setting struct {
+	scope     clients.Scope
+	place     clients.Place
+	program   Program
+	args      []string // of toolman
+	variables []string // that its configuration refers to
+}
+
+// here returns the setting of this command.
+func (o *options) here() (s setting, err error) {
+	if s.scope = clients.Scope(o.scope); s.scope != clients.User && s.scope != clients.Project {
+		return s, cli.Usage(fmt.Errorf("--scope is user or project, not %q", o.scope), "write --scope user")
 	}
-	return "", cli.Usage(fmt.Errorf("--scope is user or project, not %q", o.scope), "write --scope user")
+	if s.args, s.variables, err = o.arguments(); err != nil {
+		return s, err
+	}
+	if s.place, err = clients.Here(); err != nil {
+		return s, cli.Failed(err, "set HOME")
+	}
+	s.program, err = ThisProgram()
+	return s, err
+}
+
+// toolman returns how a client starts toolman, by an entry of this name.
+func (s setting) toolman(c *clients.Client, name string) clients.Toolman {
+	t := s.program.For(c, s.args...)
+	t.Name, t.EnvNames = name, s.variables
+	return t
 }
 
 // arguments returns toolman's own arguments, and the variables that its configuration refers to.
@@ -160,19 +183,7 @@ func (o *options) installOnce(ctx context.Context, out, errOut io.Writer, names 
 	if err != nil {
 		return err
 	}
-	scope, err := o.scopeOf()
-	if err != nil {
-		return err
-	}
-	args, variables, err := o.arguments()
-	if err != nil {
-		return err
-	}
-	place, err := clients.Here()
-	if err != nil {
-		return cli.Failed(err, "set HOME")
-	}
-	program, err := ThisProgram()
+	here, err := o.here()
 	if err != nil {
 		return err
 	}
@@ -182,14 +193,12 @@ func (o *options) installOnce(ctx context.Context, out, errOut io.Writer, names 
 	}
 	var lines []string
 	for _, c := range all {
-		f, err := c.Target(place, scope)
+		f, err := c.Target(here.place, here.scope)
 		if err != nil {
 			return err
 		}
-		t := program.For(c, args...)
-		t.Name, t.EnvNames = o.name, variables
 		before := len(plan.Changes())
-		name, err := plan.Register(f, t, place)
+		name, err := plan.Register(f, here.toolman(c, o.name), here.place)
 		if err != nil {
 			return err
 		}
@@ -201,7 +210,7 @@ func (o *options) installOnce(ctx context.Context, out, errOut io.Writer, names 
 			verb = "would be registered in"
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s %s %s", c.ID, name, verb, f.Path))
-		for _, note := range c.Notes(scope) {
+		for _, note := range c.Notes(here.scope) {
 			lines = append(lines, "  note: "+note)
 		}
 	}

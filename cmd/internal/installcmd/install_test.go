@@ -375,18 +375,23 @@ func TestSharedFile(t *testing.T) {
 	}
 }
 
-// TestUninstallWithoutRecord takes out an entry that the user has written.
+// TestUninstallWithoutRecord takes out entries that the user has written.
 func TestUninstallWithoutRecord(t *testing.T) {
 	home, _ := machine(t)
-	path := filepath.Join(home, ".cursor", "mcp.json")
-	files.Write(t, path, "{\"mcpServers\": {\"a\": {}, \"toolman\": {\"command\": \"toolman\"}}}", 0o644)
-	if out := mustRun(t, "uninstall", "cursor"); !strings.Contains(out, "cursor: toolman is out of "+path) {
-		t.Errorf("got %s", out)
+	cursor, windsurf := filepath.Join(home, ".cursor", "mcp.json"), filepath.Join(home, ".codeium", "windsurf", "mcp_config.json")
+	for _, path := range []string{cursor, windsurf} {
+		files.Write(t, path, "{\"mcpServers\": {\"a\": {}, \"toolman\": {\"command\": \"toolman\"}}}", 0o644)
 	}
-	if got, _ := os.ReadFile(path); string(got) != "{\"mcpServers\": {\"a\": {}}}" {
-		t.Errorf("got %s", got)
+	out := mustRun(t, "uninstall", "cursor", "windsurf", "codex")
+	if want := "cursor: toolman is out of " + cursor + "\nwindsurf: toolman is out of " + windsurf + "\ncodex: toolman is not registered\n"; out != want {
+		t.Errorf("got %s, want %s", out, want)
 	}
-	if out := mustRun(t, "uninstall", "codex"); out != "codex: toolman is not registered\n" {
+	for _, path := range []string{cursor, windsurf} {
+		if got, _ := os.ReadFile(path); string(got) != "{\"mcpServers\": {\"a\": {}}}" {
+			t.Errorf("got %s", got)
+		}
+	}
+	if out := mustRun(t, "uninstall", "--all"); out != "nothing to undo\n" {
 		t.Errorf("got %s", out)
 	}
 }

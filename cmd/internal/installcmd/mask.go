@@ -7,39 +7,26 @@ import (
 
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/config/reference"
+	"toolman/cmd/internal/translate"
 )
 
 const hidden = "•••"
 
-// hide notes what a diff must not show of entries: values of variables and headers that are
-// secrets by their names, and arguments that look like tokens.
+// Hide notes values that Diff does not show.
+func (p *Plan) Hide(values ...string) { p.secrets = append(p.secrets, values...) }
+
+// hide hides the secrets of entries.
 func (p *Plan) hide(entries []clients.Entry) {
 	for _, e := range entries {
-		for _, pair := range slices.Concat(e.Env, e.Headers) {
-			if reference.IsSecretName(pair.Name) || LooksSecret(pair.Value) {
-				p.secrets = append(p.secrets, pair.Value)
+		for _, pair := range slices.Concat(e.Env, e.Headers, []clients.Pair{{Value: e.Command}, {Value: e.URL}}) {
+			if translate.IsSecret(pair.Name, pair.Value) {
+				p.Hide(pair.Value)
 			}
 		}
-		for i, a := range e.Args {
-			if LooksSecret(a) || i > 0 && strings.HasPrefix(e.Args[i-1], "-") && reference.IsSecretName(strings.TrimLeft(e.Args[i-1], "-")) {
-				p.secrets = append(p.secrets, a)
-			}
-			if name, value, ok := strings.Cut(a, "="); ok && reference.IsSecretName(strings.TrimLeft(name, "-")) {
-				p.secrets = append(p.secrets, value)
-			}
+		for i := range e.Args {
+			p.Hide(translate.SecretArgument(e.Args[:i+1]))
 		}
 	}
-}
-
-// LooksSecret reports whether a value has the form of a known kind of token.
-func LooksSecret(value string) bool {
-	value = strings.TrimPrefix(value, "Bearer ")
-	for _, prefix := range []string{"sk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "hf_", "npm_", "pypi-", "dop_v1_", "lin_api_", "ntn_", "secret_", "tvly-", "pplx-", "gsk_", "xai-"} {
-		if strings.HasPrefix(value, prefix) && len(value) >= len(prefix)+12 {
-			return true
-		}
-	}
-	return false
 }
 
 // mask replaces secrets in a diff, and the values of all keys that are named like secrets: the lines

@@ -79,7 +79,7 @@ func (p *Plan) Register(f clients.File, t clients.Toolman, place clients.Place) 
 	}
 	p.hide(entries)
 	for _, pair := range t.Env {
-		p.secrets = append(p.secrets, pair.Value)
+		p.Hide(pair.Value)
 	}
 	for _, e := range entries {
 		if e.Name == t.Name && !e.IsToolman && e.Command != t.Command {
@@ -209,11 +209,13 @@ func (p *Plan) newOwner(c *changes.Change) bool {
 	return false
 }
 
-// Diff returns what Apply will change, as a unified diff without secrets.
-func (p *Plan) Diff() string {
+// Diff returns what Apply will change, except in some files, as a unified diff without secrets.
+func (p *Plan) Diff(except ...string) string {
 	var b strings.Builder
 	for _, c := range p.Changes() {
-		b.WriteString(p.mask(c.Diff()))
+		if !slices.Contains(except, c.Path) {
+			b.WriteString(p.mask(c.Diff()))
+		}
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package installcmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -42,33 +43,17 @@ func (o *options) snippet(out, errOut io.Writer, client string) error {
 	if err != nil {
 		return err
 	}
-	scope, err := o.scopeOf()
+	here, err := o.here()
 	if err != nil {
 		return err
-	}
-	args, variables, err := o.arguments()
-	if err != nil {
-		return err
-	}
-	place, err := clients.Here()
-	if err != nil {
-		return cli.Failed(err, "set HOME")
 	}
 	f := clients.File{Client: c, Format: edit.JSON, Keys: []string{"mcpServers"}}
 	if c.Writable() {
-		if f, err = c.Target(place, scope); err != nil {
+		if f, err = c.Target(here.place, here.scope); err != nil {
 			return err
 		}
 	}
-	program, err := ThisProgram()
-	if err != nil {
-		return err
-	}
-	t := program.For(c, args...)
-	t.Name, t.EnvNames = o.name, variables
-	if t.Name == "" {
-		t.Name = "toolman"
-	}
+	t := here.toolman(c, cmp.Or(o.name, "toolman"))
 	spot := f.Spot()
 	spot.Create = ""
 	text, _, problem := spot.Set(nil, t.Name, f.Entry(t))
@@ -81,11 +66,11 @@ func (o *options) snippet(out, errOut io.Writer, client string) error {
 		fmt.Fprintf(errOut, "%s: %s:\n", c.Title, c.Note)
 	}
 	fmt.Fprintf(out, "%s", text)
-	if line := commandLine(c, f, t); line != "" && scope == clients.User {
+	if line := commandLine(c, f, t); line != "" && here.scope == clients.User {
 		fmt.Fprintf(errOut, "or run:\n%s\n", line)
 	}
 	if f.Path != "" {
-		for _, note := range c.Notes(scope) {
+		for _, note := range c.Notes(here.scope) {
 			fmt.Fprintf(errOut, "note: %s\n", note)
 		}
 	}

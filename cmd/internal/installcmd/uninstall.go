@@ -13,6 +13,7 @@ import (
 	"toolman/cmd/internal/changes"
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients"
+	"toolman/cmd/internal/filechange"
 )
 
 const uninstallHelp = `uninstall takes toolman out of the configuration of MCP clients again. A file that is as
@@ -78,7 +79,7 @@ func (u *uninstall) run(ctx context.Context, names []string) error {
 			}
 		}
 		if n == 0 {
-			u.takeOut(ctx, c)
+			u.takeOut(c)
 		}
 	}
 	return u.end()
@@ -147,45 +148,59 @@ func said(o changes.Outcome, plan bool) string {
 	return "stays: other clients need it"
 }
 
-// takeOut takes entries out that somebody else has written.
-func (u *uninstall) takeOut(ctx context.Context, c *clients.Client) {
-	place, err := clients.Here()
+// takeOut takes entries out that somebody else has written. There is nothing to undo then.
+func (u *uninstall) takeOut(c *clients.Client) {
+	lines, err := u.takeOutOf(c)
+	if len(lines) == 0 && err == nil {
+		lines = []string{c.ID + ": toolman is not registered"}
+	}
+	for _, line := range lines {
+		fmt.Fprintln(u.out, line)
+	}
 	if err != nil {
 		u.errs = append(u.errs, err)
-		return
 	}
-	found := false
+}
+
+// takeOutOf returns a line for each entry that it has taken out.
+func (u *uninstall) takeOutOf(c *clients.Client) (lines []string, err error) {
+	place, err := clients.Here()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := NewPlan()
+	if err != nil {
+		return nil, err
+	}
+	verb := "is"
+	if u.dryRun {
+		verb = "would be"
+	}
 	for _, f := range c.Files(place) {
 		entries, err := f.Read()
 		if err != nil {
-			u.errs = append(u.errs, err)
-			continue
+			return nil, err
 		}
 		for _, e := range entries {
 			if !e.IsToolman {
 				continue
 			}
-			found = true
-			if err := u.plan.TakeOut(f, e.Name); err != nil {
-				u.errs = append(u.errs, err)
-				continue
+			if err := plan.TakeOut(f, e.Name); err != nil {
+				return nil, err
 			}
-			verb := "is"
-			if u.dryRun {
-				verb = "would be"
-			}
-			fmt.Fprintf(u.out, "%s: %s %s out of %s\n", c.ID, e.Name, verb, f.Path)
+			lines = append(lines, fmt.Sprintf("%s: %s %s out of %s", c.ID, e.Name, verb, f.Path))
 		}
 	}
-	if !found {
-		fmt.Fprintf(u.out, "%s: toolman is not registered\n", c.ID)
-		return
-	}
 	if u.dryRun {
-		fmt.Fprint(u.out, u.plan.Diff())
-		return
+		fmt.Fprint(u.out, plan.Diff())
+		return lines, nil
 	}
-	if err := u.plan.Apply(ctx); err != nil {
-		u.errs = append(u.errs, err)
+	var all []filechange.Change
+	for _, c := range plan.Changes() {
+		all = append(all, c.Change)
 	}
+	if err := filechange.Apply(all...); err != nil {
+		return nil, err
+	}
+	return lines, nil
 }

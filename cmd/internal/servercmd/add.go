@@ -187,13 +187,8 @@ func inClear(s toolsfile.Server) error {
 			return refuse("the header "+sanitize.Line(p.Name), "set a variable where toolman is started, and write --header '"+sanitize.Line(p.Name)+"=Bearer ${NAME}'")
 		}
 	}
-	for i, arg := range s.Args {
-		flag, value, _ := strings.Cut(arg, "=")
-		before := ""
-		if i > 0 && strings.HasPrefix(s.Args[i-1], "--") && !strings.HasPrefix(arg, "-") {
-			before = s.Args[i-1]
-		}
-		if isClear("", arg) || value != "" && isClear(strings.TrimLeft(flag, "-"), value) || before != "" && isClear(strings.TrimLeft(before, "-"), arg) {
+	for i := range s.Args {
+		if secret := translate.SecretArgument(s.Args[:i+1]); secret != "" && !strings.Contains(secret, "${") {
 			return refuse(fmt.Sprintf("argument %d of the command", i+1), "set a variable where toolman is started, and write '${NAME}' in its place")
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/clients"
-	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/toolsfile"
 	"toolman/mcpwire/sanitize"
 
@@ -204,39 +203,22 @@ func sorted(pairs []clients.Pair) []clients.Pair {
 	return all
 }
 
-// argument translates an argument. It is a secret if it has the form of one, or if the flag before
-// it or in it says so.
+// argument translates an argument, of which all or a part can be a secret.
 func (t *translator) argument(before []string, arg string) string {
-	if flag, value, ok := strings.Cut(arg, "="); ok && value != "" && !strings.Contains(flag, "://") && !strings.Contains(flag, " ") && IsSecret(strings.TrimLeft(flag, "-"), value) {
-		t.key.WriteString("\x00" + flag)
-		return Escape(flag) + "=" + t.text("args", "TOKEN", t.of(strings.TrimLeft(flag, "-")), value)
-	}
-	if len(before) > 0 {
-		flag := strings.TrimLeft(before[len(before)-1], "-")
-		if flag != before[len(before)-1] && len(flag) > 1 && !strings.Contains(flag, "=") && !strings.HasPrefix(arg, "-") && reference.IsSecretName(flag) {
-			return t.text("args", "TOKEN", t.of(flag), arg)
-		}
+	if name, value := secretIn(before, arg); value != "" {
+		rest := strings.TrimSuffix(arg, value)
+		t.key.WriteString("\x00" + rest)
+		return Escape(rest) + t.text("args", "TOKEN", t.variableOf(name), value)
 	}
 	want := t.of("TOKEN")
 	if strings.Contains(arg, "://") {
 		want = t.of("URL")
 	}
-	if name, _, ok := strings.Cut(arg, ":"); ok && !strings.Contains(arg, "://") && IsSecret(name, arg) { // a header of mcp-remote
-		return t.header(name, arg)
-	}
 	return t.text("args", "", want, arg)
 }
 
-// header translates an argument of the form NAME: VALUE.
-func (t *translator) header(name, arg string) string {
-	value := strings.TrimPrefix(arg, name+":")
-	trimmed := strings.TrimLeft(value, " ")
-	t.key.WriteString("\x00" + name)
-	return Escape(name+":"+value[:len(value)-len(trimmed)]) + t.text("args", "TOKEN", t.headerVariable(name), trimmed)
-}
-
-// headerVariable returns the name of a variable for a header's value.
-func (t *translator) headerVariable(name string) string {
+// variableOf returns the name of a variable for the value of a header or flag.
+func (t *translator) variableOf(name string) string {
 	if strings.EqualFold(name, "authorization") {
 		return t.of("TOKEN")
 	}
@@ -269,7 +251,7 @@ func (t *translator) remote(e clients.Entry) {
 	}
 	t.key.WriteString("\x01")
 	for _, p := range sorted(e.Headers) {
-		s.Headers = append(s.Headers, toolsfile.Pair{Name: p.Name, Value: t.text("headers."+p.Name, p.Name, t.headerVariable(p.Name), p.Value)})
+		s.Headers = append(s.Headers, toolsfile.Pair{Name: p.Name, Value: t.text("headers."+p.Name, p.Name, t.variableOf(p.Name), p.Value)})
 		t.key.WriteString("\x00" + p.Name)
 	}
 	for _, p := range e.HeaderEnv {

@@ -30,6 +30,40 @@ func IsSecret(name, value string) bool {
 	return value != "" && (reference.IsSecretName(name) || tokenShape().MatchString(value) || hasSecretURL(value))
 }
 
+// SecretArgument returns what of the last argument of a command is a secret, or "".
+func SecretArgument(args []string) string {
+	before, arg := args[:len(args)-1], args[len(args)-1]
+	if _, value := secretIn(before, arg); value != "" {
+		return value
+	}
+	if IsSecret("", arg) {
+		return arg
+	}
+	return ""
+}
+
+// secretIn returns the end of an argument that is a secret because of its name: that of the flag
+// before it, as in --token VALUE, or that before it in the argument, as in --token=VALUE or in the
+// header NAME: VALUE.
+func secretIn(before []string, arg string) (name, value string) {
+	name, value, ok := strings.Cut(arg, "=")
+	if name = strings.TrimLeft(name, "-"); ok && !strings.Contains(name, "://") && !strings.Contains(name, " ") && IsSecret(name, value) {
+		return name, value
+	}
+	if len(before) > 0 {
+		flag := before[len(before)-1]
+		name = strings.TrimLeft(flag, "-")
+		if name != flag && len(name) > 1 && !strings.Contains(name, "=") && !strings.HasPrefix(arg, "-") && reference.IsSecretName(name) {
+			return name, arg
+		}
+	}
+	name, value, ok = strings.Cut(arg, ":")
+	if ok && !strings.HasPrefix(value, "//") && IsSecret(name, arg) {
+		return name, strings.TrimLeft(value, " ")
+	}
+	return "", ""
+}
+
 func hasSecretURL(value string) bool {
 	if !strings.Contains(value, "://") {
 		return false
