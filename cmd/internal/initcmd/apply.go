@@ -3,8 +3,6 @@ package initcmd
 import (
 	"fmt"
 	"io"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,26 +19,26 @@ import (
 type plan struct {
 	*installcmd.Plan
 	program installcmd.Program
-	run     *setupRun
+	place   clients.Place
 	lines   []string          // what it does, in words
 	clients []*clients.Client // in which toolman is registered
 	configs []string          // the files of toolman
 	notes   []string
-	quiet   []string // files that the difference leaves out
+	quiet   []string // files that the difference leaves out: the schema, and those with secrets
 }
 
-func (r *setupRun) newPlan() (*plan, error) {
+func newPlan(place clients.Place) (*plan, error) {
 	p, err := installcmd.NewPlan()
 	if err != nil {
 		return nil, err
 	}
 	program, err := installcmd.ThisProgram()
-	return &plan{Plan: p, program: program, run: r}, err
+	return &plan{Plan: p, program: program, place: place}, err
 }
 
 // planChanges plans all changes of files.
 func (r *setupRun) planChanges() (*plan, error) {
-	do, err := r.newPlan()
+	do, err := newPlan(r.place)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +47,8 @@ func (r *setupRun) planChanges() (*plan, error) {
 		if len(p.Servers) == 0 {
 			continue
 		}
-		text, err := p.Text()
+		text, err := do.tools(p)
 		if err != nil {
-			return nil, err
-		}
-		if err := do.write(p.Target, text, len(p.New())); err != nil {
-			return nil, err
-		}
-		if err := do.secrets(p); err != nil {
 			return nil, err
 		}
 		if err := do.register(p, text, &taken); err != nil {
@@ -64,6 +56,18 @@ func (r *setupRun) planChanges() (*plan, error) {
 		}
 	}
 	return do, nil
+}
+
+// tools plans the tools.toml of some servers, and the files with their secrets. It returns its text.
+func (do *plan) tools(p *importer.Plan) ([]byte, error) {
+	text, err := p.Text()
+	if err == nil {
+		err = do.write(p.Target, text, len(p.New()))
+	}
+	if err == nil {
+		err = do.secrets(p)
+	}
+	return text, err
 }
 
 // write plans a tools.toml, and its schema.
@@ -76,6 +80,7 @@ func (do *plan) write(target toolsfile.File, text []byte, servers int) error {
 	if string(text) == string(target.Text) {
 		return nil
 	}
+	do.quiet = append(do.quiet, toolsfile.SchemaPath(target.Path))
 	for _, c := range changes {
 		if err := do.Write("tools.toml", c.Path, c.After, c.Mode); err != nil {
 			return err
@@ -91,6 +96,11 @@ func (do *plan) write(target toolsfile.File, text []byte, servers int) error {
 
 // secrets plans the files with secrets.
 func (do *plan) secrets(p *importer.Plan) error {
+	for _, s := range p.Servers {
+		for _, secret := range s.Secrets {
+			do.Hide(secret.Value)
+		}
+	}
 	files, err := p.SecretFiles()
 	if err != nil {
 		return err
@@ -99,7 +109,7 @@ func (do *plan) secrets(p *importer.Plan) error {
 		if !c.IsNone() {
 			do.lines = append(do.lines, "write "+c.Path+": a secret, which only you can read")
 		}
-		do.quiet = append(do.quiet, filepath.ToSlash(c.Path))
+		do.quiet = append(do.quiet, c.Path)
 		if err := do.Write("a secret", c.Path, c.After, c.Mode); err != nil {
 			return err
 		}
@@ -172,7 +182,7 @@ func (do *plan) register(p *importer.Plan, text []byte, taken *[]clients.File) e
 		if err := do.TakeOut(r.file, r.names...); err != nil {
 			return err
 		}
-		name, err := do.Register(r.file, t, do.run.place)
+		name, err := do.Register(r.file, t, do.place)
 		if err != nil {
 			return err
 		}
@@ -222,24 +232,8 @@ func (do *plan) print(out io.Writer) {
 	}
 }
 
-// diff returns the difference without secrets. The files of toolman's own that nobody reads, and
-// those with secrets, are left out: the plan names them.
-func (do *plan) diff() string {
-	text := mask(do.Diff(), do.run.plans...)
-	var b strings.Builder
-	heads := regexp.MustCompile(`(?m)^--- .*\n\+\+\+ (.*)\n`).FindAllStringSubmatchIndex(text, -1)
-	for i, at := range heads {
-		end := len(text)
-		if i+1 < len(heads) {
-			end = heads[i+1][0]
-		}
-		path := filepath.ToSlash(text[at[2]:at[3]])
-		if !strings.HasSuffix(path, toolsfile.SchemaName) && !slices.Contains(do.quiet, path) {
-			b.WriteString(text[at[0]:end])
-		}
-	}
-	return b.String()
-}
+// diff returns the difference without secrets, and without files that only programs read.
+func (do *plan) diff() string { return "\n" + do.Diff(do.quiet...) }
 
 func (do *plan) printDone(out io.Writer) {
 	fmt.Fprintln(out, "\nDone. Next:")

@@ -11,10 +11,8 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients"
-	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/importer"
-	"toolman/cmd/internal/installcmd"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/toolsfile"
 )
@@ -116,33 +114,19 @@ func (c *choices) importAll(ctx context.Context, f *engine.Flags, place clients.
 		fmt.Fprintf(out, "%s stays as it is.\n", target.Path)
 		return nil
 	}
-	text, err := plan.Text()
+	do, err := newPlan(place)
 	if err != nil {
 		return err
 	}
-	changes, err := target.Changes(text, config.Schema())
-	if err != nil {
+	if _, err := do.tools(plan); err != nil {
 		return err
 	}
 	if c.dryRun {
-		_, err = io.WriteString(out, "\n"+mask(toolsfile.Diff(changes), plan))
+		_, err = io.WriteString(out, do.diff())
 		return err
 	}
 	if answer, err := a.ask(ctx, fmt.Sprintf("\nAppend %s to %s?", cli.Count(len(plan.New()), "server"), target.Path), "yes", "no"); err != nil || answer == "no" {
 		return err
-	}
-	secrets, err := plan.SecretFiles()
-	if err != nil {
-		return err
-	}
-	do, err := installcmd.NewPlan() // so that uninstall --all undoes it
-	if err != nil {
-		return err
-	}
-	for _, change := range append(secrets, changes...) {
-		if err := do.Write("tools.toml", change.Path, change.After, change.Mode); err != nil {
-			return err
-		}
 	}
 	if err := do.Apply(ctx); err != nil {
 		return err

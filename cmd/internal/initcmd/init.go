@@ -128,7 +128,7 @@ func (r *setupRun) decide(ctx context.Context, do *plan) error {
 	do.print(r.out)
 	switch {
 	case r.dryRun:
-		_, err := io.WriteString(r.out, "\n"+do.diff())
+		_, err := io.WriteString(r.out, do.diff())
 		return err
 	case !r.yes && !cli.IsTerminal(r.f.Stdin):
 		return cli.Failed(errors.New("nothing is changed: there is no terminal to ask on"), "--yes does it, --dry-run prints the difference")
@@ -152,8 +152,8 @@ func (r *setupRun) files(scopes ...clients.Scope) (files []clients.File) {
 		if len(r.only) > 0 && !slices.Contains(r.only, c.ID) {
 			continue
 		}
-		for _, f := range ofScope(c.Files(r.place), scopes...) {
-			if f.Exists() {
+		for _, f := range c.Files(r.place) {
+			if slices.Contains(scopes, f.Scope) && f.Exists() {
 				files = append(files, f)
 			}
 		}
@@ -267,7 +267,7 @@ func (r *setupRun) nothing(ctx context.Context) error {
 		return nil
 	}
 	fmt.Fprintln(r.out, "No servers found in MCP clients. A tools.toml with a demo server is a place to start:")
-	do, err := r.newPlan()
+	do, err := newPlan(r.place)
 	if err != nil {
 		return err
 	}

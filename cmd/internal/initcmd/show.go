@@ -3,26 +3,13 @@ package initcmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/importer"
 	"toolman/mcpwire/sanitize"
 )
-
-// mask hides the values of secrets in a text.
-func mask(text string, plans ...*importer.Plan) string {
-	for _, p := range plans {
-		for _, s := range p.Servers {
-			for _, secret := range s.Secrets {
-				if len(secret.Value) >= 4 {
-					text = strings.ReplaceAll(text, secret.Value, "•••")
-				}
-			}
-		}
-	}
-	return text
-}
 
 // printRows prints columns, of which those in right are aligned to the right.
 func printRows(out io.Writer, rows [][]string, right ...int) {
@@ -40,7 +27,7 @@ func printRows(out io.Writer, rows [][]string, right ...int) {
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
 			b.WriteString("  ")
-			if isRight(right, i) {
+			if slices.Contains(right, i) {
 				b.WriteString(pad + cell)
 			} else {
 				b.WriteString(cell + pad)
@@ -48,15 +35,6 @@ func printRows(out io.Writer, rows [][]string, right ...int) {
 		}
 		fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
 	}
-}
-
-func isRight(right []int, i int) bool {
-	for _, r := range right {
-		if r == i {
-			return true
-		}
-	}
-	return false
 }
 
 // printLeftOut says which servers are left out, and why.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"toolman/cmd/internal/cli"
@@ -100,9 +99,4 @@ func guess(p clients.Place, arg string) (clients.File, error) {
 		}
 	}
 	return clients.File{}, cli.Failed(errors.New(sanitize.Line(path)+" has no servers that toolman knows how to read"), "they are under mcpServers, servers, context_servers or mcp in JSON, mcp_servers in TOML, extensions in YAML")
-}
-
-// isFile reports whether a file is one of the user's or, of the other ones, of the project.
-func ofScope(files []clients.File, scopes ...clients.Scope) []clients.File {
-	return slices.DeleteFunc(slices.Clone(files), func(f clients.File) bool { return !slices.Contains(scopes, f.Scope) })
 }

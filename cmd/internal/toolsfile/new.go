@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// SchemaName is the name of the schema's file, relative to the folder of tools.toml. It is a file,
+// schemaName is the name of the schema's file, relative to the folder of tools.toml. It is a file,
 // and not a URL, so that editors need no network and check what this toolman reads.
-const SchemaName = ".toolman/tools.schema.json"
+const schemaName = ".toolman/tools.schema.json"
 
 // SchemaPath returns where the schema for a tools.toml is.
 func SchemaPath(file string) string {
-	return filepath.Join(filepath.Dir(file), filepath.FromSlash(SchemaName))
+	return filepath.Join(filepath.Dir(file), filepath.FromSlash(schemaName))
 }
 
-const header = `#:schema ` + SchemaName + `
+const header = `#:schema ` + schemaName + `
 # The MCP servers behind toolman. toolman check starts them and says what they cost a model;
 # toolman help configuration describes every key.
 

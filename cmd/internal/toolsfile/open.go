@@ -25,7 +25,7 @@ func Open(path string) (File, error) {
 // schema gets that beside it. The Text of a file that does not exist is nil.
 func (f File) Changes(text, schema []byte) ([]filechange.Change, error) {
 	changes := []filechange.Change{{Path: f.Path, Before: f.Text, After: text, Mode: 0o644}}
-	if !bytes.HasPrefix(bytes.TrimPrefix(text, mark), []byte("#:schema "+SchemaName)) {
+	if !bytes.HasPrefix(bytes.TrimPrefix(text, mark), []byte("#:schema "+schemaName)) {
 		return changes, nil
 	}
 	path := SchemaPath(f.Path)
@@ -87,7 +87,7 @@ func Diff(changes []filechange.Change) string {
 	for _, c := range changes {
 		switch {
 		case c.IsNone():
-		case strings.HasSuffix(filepath.ToSlash(c.Path), SchemaName):
+		case strings.HasSuffix(filepath.ToSlash(c.Path), schemaName):
 			b.WriteString("The schema for editors: " + c.Path + "\n")
 		default:
 			b.WriteString(c.Diff())
