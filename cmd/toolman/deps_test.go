@@ -73,7 +73,7 @@ cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/c
 cmd/internal/grouping: router/audit
 cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/config/source cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/importer cmd/internal/installcmd cmd/internal/setup cmd/internal/toolsfile mcpwire mcpwire/sanitize router/catalog router/upstream
-cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup
+cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup cmd/internal/translate
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
@@ -88,7 +88,7 @@ cmd/internal/tap: cmd/internal/cli cmd/internal/config/reference cmd/internal/de
 cmd/internal/tap/record: jsonrpc jsonrpc/asyncwriter jsonrpc/trace mcpwire mcpwire/httpheader router/tracing
 cmd/internal/textdiff:
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/setup cmd/internal/store cmd/internal/store/shared jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
-cmd/internal/toolsfile: cmd/internal/cli cmd/internal/config cmd/internal/config/source cmd/internal/filechange mcpwire/sanitize
+cmd/internal/toolsfile: cmd/internal/cli cmd/internal/clients/render cmd/internal/config cmd/internal/config/source cmd/internal/filechange mcpwire/sanitize
 cmd/internal/traces: cmd/internal/cli cmd/internal/traces/check cmd/internal/traces/compare cmd/internal/traces/export cmd/internal/traces/files cmd/internal/traces/page cmd/internal/traces/play cmd/internal/traces/printer cmd/internal/traces/remove cmd/internal/traces/replay jsonrpc/trace
 cmd/internal/traces/calls: cmd/internal/cli jsonrpc/trace jsonrpc/trace/filter
 cmd/internal/traces/check: cmd/internal/cli cmd/internal/junit cmd/internal/traces/calls cmd/internal/traces/files jsonrpc/trace jsonrpc/trace/filter mcpwire/sanitize mcpwire/schema

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/clients/render"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/source"
 	"toolman/mcpwire/sanitize"
@@ -34,15 +35,6 @@ func (f File) load(text []byte) (*config.Config, error) {
 	return config.LoadFrom(f.source(text), config.Options{KeepReferences: true})
 }
 
-// Servers returns the servers of the file, with references as they are written.
-func (f File) Servers() ([]config.Server, error) {
-	c, err := f.check()
-	if err != nil {
-		return nil, err
-	}
-	return c.Servers, nil
-}
-
 // check reads the file before an edit.
 func (f File) check() (*config.Config, error) {
 	if format := source.FormatOf(f.Path, f.Text); format != "toml" {
@@ -60,12 +52,6 @@ func find(servers []config.Server, name string) []config.Server {
 		}
 	}
 	return found
-}
-
-// Has reports whether the file has a server of a name.
-func (f File) Has(name string) (bool, error) {
-	servers, err := f.Servers()
-	return len(find(servers, name)) > 0, err
 }
 
 // Append returns the text with servers added at the end.
@@ -97,17 +83,9 @@ func namesServer(c *config.Config, key string) bool {
 	return slices.ContainsFunc(c.Servers, func(s config.Server) bool { return s.Name == key })
 }
 
-// lineEndOf returns the line end of a text, which is that of its first line.
-func lineEndOf(text []byte) string {
-	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
 // join adds blocks to the end of a text, with the line ends that it has.
 func join(text []byte, blocks string) []byte {
-	eol := lineEndOf(text)
+	eol := render.LineEnd(text)
 	blocks = strings.ReplaceAll(blocks, "\n", eol)
 	content := bytes.TrimPrefix(text, mark)
 	out := bytes.Clone(text)
@@ -203,7 +181,7 @@ func (f File) Replace(s Server) ([]byte, error) {
 	}
 	text := join(without[:at], s.block(f.isByName(c)))
 	if tail := without[at:]; len(bytes.TrimSpace(tail)) > 0 {
-		text = slices.Concat(text, []byte(lineEndOf(without)), tail)
+		text = slices.Concat(text, []byte(render.LineEnd(without)), tail)
 	}
 	return text, f.compare(c, text, func(before []plain) []plain {
 		before[index] = plainOf(s)[0]

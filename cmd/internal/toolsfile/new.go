@@ -3,6 +3,8 @@ package toolsfile
 import (
 	"path/filepath"
 	"strings"
+
+	"toolman/cmd/internal/clients/render"
 )
 
 // schemaName is the name of the schema's file, relative to the folder of tools.toml. It is a file,
@@ -31,7 +33,7 @@ func New(namespaces ...string) []byte {
 		examples = nil
 	}
 	for _, name := range namespaces[:min(len(namespaces), 2)] {
-		examples = append(examples, quote(name+"_*"))
+		examples = append(examples, render.TOMLString(name+"_*"))
 	}
 	return []byte(strings.Replace(header, "EXAMPLE", strings.Join(examples, ", "), 1))
 }

@@ -3,6 +3,8 @@ package toolsfile
 import (
 	"fmt"
 	"strings"
+
+	"toolman/cmd/internal/clients/render"
 )
 
 // A Server is a server to write. Its strings are as they stand in the file, with references.
@@ -29,7 +31,7 @@ func (s Server) keys(table string) string {
 	var b strings.Builder
 	add := func(key, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%s = %s\n", key, quote(value))
+			fmt.Fprintf(&b, "%s = %s\n", key, render.TOMLString(value))
 		}
 	}
 	add("description", s.Description)
@@ -51,7 +53,7 @@ func (s Server) keys(table string) string {
 		}
 		fmt.Fprintf(&tables, "\n[%s.%s]\n", table, t.key)
 		for _, p := range t.pairs {
-			fmt.Fprintf(&tables, "%s = %s\n", keyName(p.Name), quote(p.Value))
+			fmt.Fprintf(&tables, "%s = %s\n", render.TOMLKey(p.Name), render.TOMLString(p.Value))
 		}
 	}
 	return b.String() + tables.String()
@@ -64,10 +66,10 @@ func (s Server) block(byName bool) string {
 		b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
 	}
 	if byName {
-		table := "servers." + keyName(s.Namespace)
+		table := "servers." + render.TOMLKey(s.Namespace)
 		fmt.Fprintf(&b, "[%s]\n%s", table, s.keys(table))
 	} else {
-		fmt.Fprintf(&b, "[[servers]]\nnamespace = %s\n%s", quote(s.Namespace), s.keys("servers"))
+		fmt.Fprintf(&b, "[[servers]]\nnamespace = %s\n%s", render.TOMLString(s.Namespace), s.keys("servers"))
 	}
 	return b.String()
 }
@@ -79,7 +81,7 @@ func (s Server) Block() string { return s.block(false) }
 func list(key string, all []string) string {
 	var quoted []string
 	for _, one := range all {
-		quoted = append(quoted, quote(one))
+		quoted = append(quoted, render.TOMLString(one))
 	}
 	line := fmt.Sprintf("%s = [%s]\n", key, strings.Join(quoted, ", "))
 	if len(line) <= longest || len(all) < 2 {
@@ -95,45 +97,7 @@ func inline(key string, pairs []Pair) string {
 	}
 	var all []string
 	for _, p := range pairs {
-		all = append(all, keyName(p.Name)+" = "+quote(p.Value))
+		all = append(all, render.TOMLKey(p.Name)+" = "+render.TOMLString(p.Value))
 	}
 	return fmt.Sprintf("%s = { %s }\n", key, strings.Join(all, ", "))
-}
-
-// keyName returns a key as it is written.
-func keyName(key string) string {
-	for _, r := range key {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' {
-			return quote(key)
-		}
-	}
-	if key == "" {
-		return `""`
-	}
-	return key
-}
-
-// quote returns text as a TOML string on one line.
-func quote(text string) string {
-	if strings.ContainsAny(text, `"\`) && !strings.ContainsFunc(text, func(r rune) bool { return r == '\'' || r < ' ' || r == 0x7f }) {
-		return "'" + text + "'"
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

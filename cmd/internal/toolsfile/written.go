@@ -30,15 +30,12 @@ func (f File) Written() ([]Server, error) {
 }
 
 func writtenServer(keys []source.Member) (s Server) {
+	texts := map[string]*string{"namespace": &s.Namespace, "description": &s.Description, "command": &s.Command, "cwd": &s.Cwd, "url": &s.URL}
 	for _, k := range keys {
-		text, _ := k.Value.(string)
+		if text := texts[k.Key]; text != nil {
+			*text, _ = k.Value.(string)
+		}
 		switch k.Key {
-		case "namespace":
-			s.Namespace = text
-		case "description":
-			s.Description = text
-		case "command":
-			s.Command = text
 		case "args":
 			s.Args = []string{}
 			elems, _ := k.Value.([]source.Node)
@@ -46,10 +43,6 @@ func writtenServer(keys []source.Member) (s Server) {
 				arg, _ := e.Value.(string)
 				s.Args = append(s.Args, arg)
 			}
-		case "cwd":
-			s.Cwd = text
-		case "url":
-			s.URL = text
 		case "env":
 			s.Env = pairs(k.Node)
 		case "headers":

@@ -216,14 +216,6 @@ func splitBOM(text []byte) (head, body []byte) {
 	return text[:n:n], text[n:]
 }
 
-// lineEnd returns how the lines of a text end.
-func lineEnd(text []byte) string {
-	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
 // A span is a part of a text that is replaced.
 type span struct {
 	start, end int
@@ -263,7 +255,7 @@ func (s Spot) verify(before, after []byte, name string, entry []source.Member) *
 		return unsafe(p.Msg)
 	case found != (entry != nil):
 		return unsafe("the entry")
-	case found && !sameMembers(now, trim(entry, s.Format)):
+	case found && !sameMembers(now, entry):
 		return unsafe("the values of the entry")
 	}
 	was, p := s.rest(before, name)
@@ -274,12 +266,4 @@ func (s Spot) verify(before, after []byte, name string, entry []source.Member) *
 		return unsafe("other values")
 	}
 	return nil
-}
-
-// trim returns an entry without what a format cannot express: TOML has no null.
-func trim(entry []source.Member, f Format) []source.Member {
-	if f != TOML {
-		return entry
-	}
-	return slices.DeleteFunc(slices.Clone(entry), func(m source.Member) bool { return m.Value == nil })
 }

@@ -125,6 +125,22 @@ func tooDeep(line int) *source.Problem {
 	return &source.Problem{Line: line, Msg: "values are nested too deep"}
 }
 
-func tooMany(line, most int) *source.Problem {
-	return &source.Problem{Line: line, Msg: fmt.Sprintf("there are more than %d values", most)}
+// bounds ends the reading of a file that has too much.
+type bounds struct {
+	nodes   int             // so far
+	most    int             // of nodes
+	problem *source.Problem // the first one
+}
+
+// exceeded counts a value on a line.
+func (b *bounds) exceeded(line, depth int) bool {
+	b.nodes++
+	switch {
+	case b.problem != nil:
+	case depth > maxDepth:
+		b.problem = tooDeep(line)
+	case b.nodes > b.most:
+		b.problem = &source.Problem{Line: line, Msg: fmt.Sprintf("there are more than %d values", b.most)}
+	}
+	return b.problem != nil
 }

@@ -113,7 +113,7 @@ func jsonAt(text []byte, most int, path []string) (source.Node, bool, *source.Pr
 	if p != nil || empty {
 		return source.Node{}, false, p
 	}
-	r := jsonReader{text: text, line: 1, most: most}
+	r := jsonReader{text: text, line: 1, bounds: bounds{most: most}}
 	for i, key := range path {
 		m, p := jsonMember(text, v, path[:i], key)
 		if p != nil || m == nil {
@@ -173,9 +173,7 @@ type jsonReader struct {
 	text    []byte
 	line    int // of counted
 	counted int
-	nodes   int
-	most    int             // of nodes
-	problem *source.Problem // the first one
+	bounds
 }
 
 // at returns the line of an offset. Offsets have to grow.
@@ -190,15 +188,7 @@ func (r *jsonReader) at(offset int) int {
 
 func (r *jsonReader) node(v hujson.Value, depth int) source.Node {
 	n := source.Node{Line: r.at(v.StartOffset)}
-	r.nodes++
-	switch {
-	case r.problem != nil:
-		return n
-	case depth > maxDepth:
-		r.problem = tooDeep(n.Line)
-		return n
-	case r.nodes > r.most:
-		r.problem = tooMany(n.Line, r.most)
+	if r.exceeded(n.Line, depth) {
 		return n
 	}
 	switch value := v.Value.(type) {

@@ -80,7 +80,7 @@ type jsonLayout struct{ render.Layout }
 
 // layoutOf returns how a file is laid out.
 func layoutOf(text []byte, root hujson.Value, empty bool) jsonLayout {
-	l := jsonLayout{Layout: render.Layout{Unit: "  ", NL: lineEnd(text)}}
+	l := jsonLayout{Layout: render.Layout{Unit: "  ", NL: render.LineEnd(text)}}
 	if empty {
 		return l
 	}

@@ -17,16 +17,14 @@ func (s Spot) tomlTable(name string, entry []source.Member, nl string) string {
 	}
 	lines := []string{"[" + strings.Join(header, ".") + "]"}
 	for _, m := range entry {
-		if m.Value != nil {
-			lines = append(lines, render.TOMLKey(m.Key)+" = "+render.TOML(m.Node))
-		}
+		lines = append(lines, render.TOMLKey(m.Key)+" = "+render.TOML(m.Node))
 	}
 	return strings.Join(lines, nl) + nl
 }
 
 // setTOML adds an entry as a table at the end of the file, or puts the table in place of the entry.
 func (s Spot) setTOML(text []byte, name string, entry []source.Member, found bool) ([]byte, Mark, *source.Problem) {
-	nl := lineEnd(text)
+	nl := render.LineEnd(text)
 	table := s.tomlTable(name, entry, nl)
 	if found {
 		cuts := s.tomlSpans(text, name)
@@ -119,7 +117,7 @@ func (s Spot) removeTOML(text []byte, name string, mark Mark) ([]byte, *source.P
 			return apply(text, exact), nil
 		}
 	}
-	nl := []byte(lineEnd(text))
+	nl := []byte(render.LineEnd(text))
 	for i, c := range cuts {
 		// Of the empty lines around the entry, one stays.
 		empty := bytes.HasSuffix(text[:c.start], slices.Concat(nl, nl)) || bytes.Equal(text[:c.start], nl)

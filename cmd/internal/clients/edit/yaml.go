@@ -54,7 +54,7 @@ func yamlAt(text []byte, most int, path []string) (source.Node, bool, *source.Pr
 		}
 		line, n = k.Line, v
 	}
-	r := yamlReader{most: most}
+	r := yamlReader{bounds{most: most}}
 	value := r.node(n, 0)
 	value.Line = line
 	return value, r.problem == nil, r.problem
@@ -97,24 +97,12 @@ func yamlKind(n *yaml.Node) string {
 
 // A yamlReader turns parsed values into nodes with lines. An alias counts as the values that it
 // stands for.
-type yamlReader struct {
-	nodes   int
-	most    int             // of nodes
-	problem *source.Problem // the first one
-}
+type yamlReader struct{ bounds }
 
 func (r *yamlReader) node(n *yaml.Node, depth int) source.Node {
 	out := source.Node{Line: n.Line}
 	n = yamlAlias(n)
-	r.nodes++
-	switch {
-	case r.problem != nil:
-		return out
-	case depth > maxDepth:
-		r.problem = tooDeep(out.Line)
-		return out
-	case r.nodes > r.most:
-		r.problem = tooMany(out.Line, r.most)
+	if r.exceeded(out.Line, depth) {
 		return out
 	}
 	switch n.Kind {

@@ -28,7 +28,7 @@ func newYAMLText(text []byte) (*yamlText, *source.Problem) {
 	if bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) {
 		return nil, oddLines()
 	}
-	y := &yamlText{text: text, nl: lineEnd(text), lines: []int{0}}
+	y := &yamlText{text: text, nl: render.LineEnd(text), lines: []int{0}}
 	for i, c := range text {
 		if c == '\n' && i+1 < len(text) {
 			y.lines = append(y.lines, i+1)

@@ -42,6 +42,14 @@ func scalar(value any) string {
 	return fmt.Sprint(value) // a date of TOML
 }
 
+// LineEnd returns how the lines of a text end: as the first one does.
+func LineEnd(text []byte) string {
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
 // A Layout is how JSON is laid out.
 type Layout struct {
 	Unit    string // one level of indentation
@@ -76,15 +84,13 @@ func (l Layout) JSON(n source.Node, indent string) string {
 	return ends[:1] + inner + strings.Join(parts, ","+inner) + l.NL + indent + ends[1:]
 }
 
-// TOML returns a value as TOML writes it on one line.
+// TOML returns a value as TOML writes it on one line. TOML has no null.
 func TOML(n source.Node) string {
 	var parts []string
 	switch v := n.Value.(type) {
 	case []source.Member:
 		for _, m := range v {
-			if m.Value != nil {
-				parts = append(parts, TOMLKey(m.Key)+" = "+TOML(m.Node))
-			}
+			parts = append(parts, TOMLKey(m.Key)+" = "+TOML(m.Node))
 		}
 		if len(parts) == 0 {
 			return "{}"
@@ -96,23 +102,30 @@ func TOML(n source.Node) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
-		return tomlString(v)
+		return TOMLString(v)
 	}
 	return scalar(n.Value)
 }
 
-// tomlString returns a string of TOML. It has no \u2028 of its own, and wants DEL escaped.
-func tomlString(s string) string {
-	return strings.ReplaceAll(Quoted(s), "\x7f", `\u007f`)
+// TOMLString returns text as a TOML string on one line, without escapes if that is possible.
+func TOMLString(text string) string {
+	if strings.ContainsAny(text, `"\`) && !strings.ContainsFunc(text, func(r rune) bool { return r == '\'' || r < ' ' || r == 0x7f }) {
+		return "'" + text + "'"
+	}
+	return escapeDEL(Quoted(text))
 }
+
+// escapeDEL escapes a character that JSON strings may hold, and those of TOML and YAML may not.
+func escapeDEL(quoted string) string { return strings.ReplaceAll(quoted, "\x7f", `\u007f`) }
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
+// TOMLKey returns a key as TOML writes it.
 func TOMLKey(key string) string {
 	if key != "" && strings.Trim(key, alphanumeric+"_-") == "" {
 		return key
 	}
-	return tomlString(key)
+	return TOMLString(key)
 }
 
 // YAMLString returns a string without quotes where YAML of all versions reads it as that string.
@@ -125,7 +138,7 @@ func YAMLString(s string) string {
 	if letter && strings.Trim(s, alphanumeric+"_./@-") == "" {
 		return s
 	}
-	return strings.ReplaceAll(Quoted(s), "\x7f", `\u007f`)
+	return escapeDEL(Quoted(s))
 }
 
 // YAMLLines returns the lines of an object, below no indentation.
