@@ -1,11 +1,9 @@
 package peer
 
 import (
-	"errors"
 	"io"
-	"os"
-	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolman/jsonrpc"
@@ -19,11 +17,14 @@ type streamWire struct {
 	more *sync.Cond // on peer.out.mu: there is something to write, or the end
 	due  bool       // guarded by peer.out.mu: flushed, not only queued
 
+	reading, writing atomic.Bool // a Read or Write is under way; none begins when the peer is closed
+
 	mu       sync.Mutex
 	unpaused *sync.Cond
-	paused   bool  // guarded by mu
-	closed   bool  // guarded by mu
-	broken   error // guarded by mu: why writing failed
+	paused   bool        // guarded by mu
+	closed   bool        // guarded by mu
+	broken   error       // guarded by mu: why writing failed
+	linger   *time.Timer // guarded by mu: for a pipe of Windows, which has no deadlines
 }
 
 // NewStream makes a peer on any pair of streams, and owns both. The peers of a Loop are twice as
@@ -47,6 +48,7 @@ func (w *streamWire) readAll() {
 	for w.mayRead() {
 		buf := f.space(shared)
 		n, err := w.in.Read(buf)
+		w.reading.Store(false)
 		if n > 0 {
 			f.fill(buf, n)
 			w.peer.deliver()
@@ -67,6 +69,7 @@ func (w *streamWire) mayRead() bool {
 		w.unpaused.Wait()
 	}
 	w.armLingerLocked()
+	w.reading.Store(!w.closed)
 	return !w.closed
 }
 
@@ -76,7 +79,7 @@ func (w *streamWire) cause(err error) error {
 	switch {
 	case w.closed:
 		return jsonrpc.ErrClosed
-	case w.broken != nil && errors.Is(err, os.ErrDeadlineExceeded):
+	case w.broken != nil && err != io.EOF: // the deadline, or what it is on Windows
 		return w.broken
 	}
 	return err
@@ -85,7 +88,6 @@ func (w *streamWire) cause(err error) error {
 func (w *streamWire) writeAll() {
 	o := &w.peer.out
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	for {
 		for !w.due && !o.closed {
 			w.more.Wait()
@@ -96,8 +98,10 @@ func (w *streamWire) writeAll() {
 		w.due = false
 		part := o.buf[o.off:] // other goroutines only append to buf
 		o.lent = true
+		w.writing.Store(true)
 		o.mu.Unlock()
 		n, err := w.out.Write(part)
+		w.writing.Store(false)
 		o.mu.Lock()
 		o.lent = false
 		o.wroteLocked(n)
@@ -111,6 +115,7 @@ func (w *streamWire) writeAll() {
 		}
 		resume(o.releaseLocked())
 	}
+	o.mu.Unlock()
 	w.out.Close()
 }
 
@@ -123,11 +128,18 @@ func (w *streamWire) fail(err error) {
 }
 
 // armLingerLocked starts the time that a peer has left once writing to it has failed. Each read
-// starts it again. Streams without deadlines have no limit.
+// starts it again. There is no limit where the system cannot interrupt a read.
 func (w *streamWire) armLingerLocked() {
-	if in, ok := w.in.(interface{ SetReadDeadline(time.Time) error }); ok && w.broken != nil {
-		in.SetReadDeadline(time.Now().Add(lingerTimeout))
+	if w.broken == nil {
+		return
 	}
+	if in, ok := w.in.(interface{ SetReadDeadline(time.Time) error }); ok && in.SetReadDeadline(time.Now().Add(lingerTimeout)) == nil {
+		return
+	}
+	if w.linger != nil {
+		w.linger.Stop()
+	}
+	w.linger = time.AfterFunc(lingerTimeout, func() { interrupt(w.in, &w.reading) })
 }
 
 func (w *streamWire) flushLocked() {
@@ -146,13 +158,8 @@ func (w *streamWire) closeLocked() {
 	w.closed = true
 	w.unpaused.Signal()
 	w.mu.Unlock()
-	for _, c := range []io.Closer{w.in, w.out} {
-		if runtime.GOOS == "windows" { // Close waits for a Read or Write that it cannot interrupt, such as that of a console
-			go c.Close()
-		} else {
-			c.Close()
-		}
-	}
+	closeBusy(w.in, &w.reading)
+	closeBusy(w.out, &w.writing)
 }
 
 func (w *streamWire) pause() {
