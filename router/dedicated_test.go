@@ -88,7 +88,7 @@ func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (dial.Conn, error) {
 func (h *hall) open(s upstream.Server, log *zap.Logger) {
 	s.Namespace, s.StartTimeout = "a", 10*time.Second
 	globs, _ := catalog.CompileGlobs([]string{"*"})
-	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{s}}, nil, log)
+	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{s}, Recall: s.Memory != nil}, nil, log)
 	h.r.Start(nil)
 	h.r.HandshakeShared()
 	<-h.r.Started()

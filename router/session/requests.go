@@ -163,12 +163,18 @@ func (s *Session) routeLocked(req *client.Request) {
 	if !s.checkLocked(req) {
 		return
 	}
-	if !req.Upstream.Feed.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
+	if isOwnSubscription(req) {
 		s.BeginAudit(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
 		s.subscriptions.Follow(req.Out)
 		return
 	}
 	s.forward(req, at, req.Target)
+}
+
+// isOwnSubscription reports whether a request is for a subscription that toolman has at the server
+// for all sessions: the server need not answer it.
+func isOwnSubscription(req *client.Request) bool {
+	return (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) && !req.Upstream.Feed.PassesSubscriptions()
 }
 
 // findLocked looks the target of a request up in the client's view. The request may come from a
@@ -302,12 +308,15 @@ func (s *Session) checkServer(req *client.Request) bool {
 		s.Refuse(req, *why)
 		return false
 	}
-	if req.Upstream.Recalled() { // the request is looked up again when the server is ready or gone
-		req.Upstream.Want()
-		s.waiting.Park(req)
-		return false
+	if !req.Upstream.Recalled() {
+		return true
 	}
-	return true
+	req.Upstream.Want()
+	if isOwnSubscription(req) {
+		return true
+	}
+	s.waiting.Park(req) // it is looked up again when the server is ready or gone
+	return false
 }
 
 func (s *Session) checkLogLevel(req *client.Request) bool {

@@ -12,7 +12,7 @@ import (
 
 // recall offers the items that the server had in an earlier run of toolman, if they are known, and
 // then returns true: the state is Cached, and another upstream runs the server in place of this one
-// (see runInstead). It waits until the client is known, since items may depend on it.
+// (see startRecalled). It waits until the client is known, since items may depend on it.
 func (u *Upstream) recall() bool {
 	if u.Memory == nil || !u.env.Recall || u.Is(PerSession) {
 		return false
@@ -25,6 +25,7 @@ func (u *Upstream) recall() bool {
 	select {
 	case <-u.greeting.known:
 	case <-u.lifecycle.stopped:
+		u.settled()
 		return true
 	}
 	if key := u.client().Key; o.Client != key {
@@ -64,10 +65,9 @@ func (u *Upstream) Want() { u.lifecycle.wantedOnce.Do(func() { close(u.lifecycle
 // the first lists would have to wait for a processor.
 const afterLists = 50 * time.Millisecond
 
-// runInstead runs the server as another upstream, which takes the place of u when it is ready; a lazy
-// server when it is first needed. It returns that one, or u, which is gone then, or nil if the
-// server is never to run.
-func (u *Upstream) runInstead(reaper *spawn.Reaper) *Upstream {
+// startRecalled starts the server of an upstream with recalled items, a lazy one when it is first
+// needed. It returns what runReplacement does.
+func (u *Upstream) startRecalled(reaper *spawn.Reaper) *Upstream {
 	var soon <-chan time.Time
 	if !u.Lazy {
 		soon = time.After(afterLists)
@@ -78,26 +78,16 @@ func (u *Upstream) runInstead(reaper *spawn.Reaper) *Upstream {
 	case <-u.lifecycle.stopped:
 	case <-u.env.Context.Done():
 	}
-	next := u.newReplacement()
-	if next == nil {
-		return nil
-	}
-	next.Run(reaper)
-	if !next.isCandidate() {
-		return next
-	}
-	if next.Is(Ready) {
-		next.Stop()
-	}
-	<-next.Ended()
-	u.lifecycle.startedAt = next.lifecycle.startedAt
+	return u.runReplacement(reaper)
+}
+
+// endRecalled ends an upstream with recalled items, because the server could not be started.
+func (u *Upstream) endRecalled() {
 	u.mu.Lock()
 	u.endLocked()
 	u.mu.Unlock()
 	u.items.recalled.Store(false)
 	close(u.lifecycle.ended)
-	u.copyProblem(next)
-	return u
 }
 
 // inheritItems remembers which items of the upstream that u replaces were from an earlier run and

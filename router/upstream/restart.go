@@ -16,35 +16,46 @@ import (
 func (u *Upstream) Supervise(reaper *spawn.Reaper) {
 	if !u.recall() {
 		u.Run(reaper)
-	} else if u = u.runInstead(reaper); u == nil {
+	} else if u = u.startRecalled(reaper); u == nil {
 		return
 	}
-	began := u.lifecycle.startedAt
 	policy, backoff := u.restartPolicy()
 	if policy == dial.RestartNever {
 		return
 	}
 	for {
 		<-u.Ended()
-		if !u.waitForRestart(policy, backoff, time.Since(began)) {
+		if !u.waitForRestart(policy, backoff, time.Since(u.lifecycle.startedAt)) {
 			return
 		}
-		began = time.Now()
-		next := u.newReplacement()
-		if next == nil {
+		if u = u.runReplacement(reaper); u == nil {
 			return
 		}
-		next.Run(reaper)
-		if !next.isCandidate() {
-			u = next
-			continue
-		}
-		if next.Is(Ready) {
-			next.Stop()
-		}
-		<-next.Ended()
-		u.copyProblem(next)
 	}
+}
+
+// runReplacement runs another upstream, which takes the place of u when it is ready, and returns it.
+// If it does not become ready, runReplacement returns u, which is gone, with the problem of the
+// other; nil if Stop was called or the router closes.
+func (u *Upstream) runReplacement(reaper *spawn.Reaper) *Upstream {
+	next := u.newReplacement()
+	if next == nil {
+		return nil
+	}
+	next.Run(reaper)
+	if !next.isCandidate() {
+		return next
+	}
+	if next.Is(Ready) {
+		next.Stop()
+	}
+	<-next.Ended()
+	u.lifecycle.startedAt = next.lifecycle.startedAt
+	if u.Recalled() {
+		u.endRecalled()
+	}
+	u.copyProblem(next)
+	return u
 }
 
 // restartPolicy returns when the upstream is replaced, and the pauses before that. toolman always
