@@ -42,9 +42,13 @@ func newCacheListCommand() *cobra.Command {
 		Short: "Print the servers in the catalog cache",
 		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := cached()
+			folder, err := catalogs.Open()
 			if err != nil {
-				return err
+				return cli.Failed(err, "")
+			}
+			all, err := folder.Entries()
+			if err != nil {
+				return cli.Failed(err, "")
 			}
 			if asJSON {
 				return printCacheJSON(cmd.OutOrStdout(), all)
@@ -85,19 +89,6 @@ func files(n int) string {
 		return "1 file"
 	}
 	return fmt.Sprintf("%d files", n)
-}
-
-// cached returns what the catalog cache has.
-func cached() ([]*catalogs.Entry, error) {
-	folder, err := catalogs.Open()
-	if err != nil {
-		return nil, cli.Failed(err, "")
-	}
-	all, err := folder.Entries()
-	if err != nil {
-		return nil, cli.Failed(err, "")
-	}
-	return all, nil
 }
 
 // printCacheJSON prints entries as JSON.

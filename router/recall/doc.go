@@ -1,7 +1,7 @@
 // Package recall keeps what servers offered when they last ran, so that toolman can offer it again
 // before they have started: the catalog cache.
 //
-// A [Memory] stores an [Offered] for each server and each kind of client. [Append] and [Parse] are
+// A [Memory] stores an [Offered] for each server and each kind of client. [Write] and [Parse] are
 // its format in files. A [Keeper] stores what a running server offers, when that has changed.
 //
 // What is recalled only fills the lists of clients until the server is ready. No call is answered

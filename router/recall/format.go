@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -19,20 +19,19 @@ const MaxBytes = 16 << 20
 
 const (
 	magic     = "toolman catalog 1\n" // begins a file; another version of the format has another number
-	maxHeader = 16 << 10
-	sections  = 1 + mcpwire.Kinds // the result of the handshake, and the lists
+	maxHeader = 4 << 10               // bytes of its second line
+	sections  = 1 + mcpwire.Kinds     // the result of the handshake, and the lists
 )
 
 // A Header describes a file. Its line follows the magic.
 type Header struct {
-	Server  string             `json:"server"` // the server's name in the configuration
-	Config  string             `json:"config"` // the configuration that has last stored it
-	Client  string             `json:"client"` // Client.Key
-	Name    string             `json:"name"`   // Client.Name
-	Written time.Time          `json:"written"`
-	Items   [mcpwire.Kinds]int `json:"items"`
-	Sizes   [sections]int      `json:"sizes"`  // of the sections in bytes
-	Digest  string             `json:"digest"` // SHA-256 of the sections
+	Server string             `json:"server"` // the server's name in the configuration
+	Config string             `json:"config"` // the configuration that has last stored it
+	Client string             `json:"client"` // Client.Key
+	Name   string             `json:"name"`   // Client.Name
+	Items  [mcpwire.Kinds]int `json:"items"`
+	Sizes  [sections]int      `json:"sizes"`  // of the sections in bytes
+	Digest string             `json:"digest"` // SHA-256 of the sections
 }
 
 // errFormat says that a file is none of this format, or is damaged.
@@ -68,7 +67,7 @@ func Write(w io.Writer, h *Header, o *Offered) error {
 		return err
 	}
 	if len(line) >= maxHeader {
-		return fmt.Errorf("a header of %d bytes is too long", len(line))
+		return fmt.Errorf("the names of server %s and its client have %d bytes, and the catalog cache keeps at most %d", h.Server, len(line), maxHeader)
 	}
 	if _, err := io.WriteString(w, magic+string(line)+"\n"); err != nil {
 		return err
@@ -116,46 +115,45 @@ func writeSection(w io.Writer, o *Offered, i int) (size int, err error) {
 	return size, err
 }
 
-// ReadHeader reads the header of a file, from its first bytes at least, and returns where the
-// sections begin.
-func ReadHeader(text []byte) (h Header, at int, err error) {
-	if !bytes.HasPrefix(text, []byte(magic)) {
-		return h, 0, errFormat
+// ReadHeader reads the header of a file. The sections follow it.
+func ReadHeader(r *bufio.Reader) (h Header, err error) {
+	start := make([]byte, len(magic))
+	if _, err := io.ReadFull(r, start); err != nil || string(start) != magic {
+		return h, errFormat
 	}
-	line, _, found := bytes.Cut(text[len(magic):min(len(text), len(magic)+maxHeader)], []byte{'\n'})
-	if !found || json.Unmarshal(line, &h) != nil {
-		return h, 0, errFormat
+	line, err := r.ReadSlice('\n')
+	if err != nil || json.Unmarshal(line, &h) != nil {
+		return h, errFormat
 	}
-	return h, len(magic) + len(line) + 1, nil
+	return h, nil
 }
 
-// HeaderBytes is how much of a file ReadHeader needs at most.
-const HeaderBytes = len(magic) + maxHeader
-
 // Parse reads a file. The items refer to text, which must not change afterwards.
-func Parse(text []byte) (*Offered, Header, error) {
-	h, at, err := ReadHeader(text)
+func Parse(text []byte) (*Offered, error) {
+	in := bytes.NewReader(text)
+	r := bufio.NewReader(in)
+	h, err := ReadHeader(r)
 	if err != nil {
-		return nil, h, err
+		return nil, err
 	}
-	rest := text[at:]
+	rest := text[len(text)-in.Len()-r.Buffered():]
 	if sum := sha256.Sum256(rest); hex.EncodeToString(sum[:]) != h.Digest {
-		return nil, h, errFormat
+		return nil, errFormat
 	}
 	o := &Offered{Client: h.Client}
 	for i, size := range h.Sizes {
 		if size < 0 || size > len(rest) {
-			return nil, h, errFormat
+			return nil, errFormat
 		}
 		if err := o.parseSection(i, rest[:size:size]); err != nil {
-			return nil, h, fmt.Errorf("%w: %w", errFormat, err)
+			return nil, fmt.Errorf("%w: %w", errFormat, err)
 		}
 		rest = rest[size:]
 	}
 	if len(rest) > 0 {
-		return nil, h, errFormat
+		return nil, errFormat
 	}
-	return o, h, nil
+	return o, nil
 }
 
 // parseSection reads a section. It is checked as the response of a server would be.

@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,7 @@ const tool = `{"name":"a","description":"d","inputSchema":{ "type" : "object" },
 // file is what is written of an Offered.
 func file(t testing.TB, o *recall.Offered) []byte {
 	t.Helper()
-	h := recall.Header{Server: "s", Config: "/c/tools.toml", Client: "key", Name: "client", Written: time.Unix(1e9, 0).UTC()}
+	h := recall.Header{Server: "s", Config: "/c/tools.toml", Client: "key", Name: "client"}
 	if err := h.Prepare(o); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,12 @@ func file(t testing.TB, o *recall.Offered) []byte {
 func TestAFileHasWhatWasWritten(t *testing.T) {
 	for _, tools := range [][]string{nil, {tool}, {tool, "{\n\"name\":\"b\"\n}"}} {
 		o := offered(t, tools...)
-		got, h, err := recall.Parse(file(t, o))
+		text := file(t, o)
+		h, err := recall.ReadHeader(bufio.NewReader(bytes.NewReader(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := recall.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,22 +74,19 @@ func TestAFileHasWhatWasWritten(t *testing.T) {
 func TestADamagedFileIsRefused(t *testing.T) {
 	text := file(t, offered(t, tool))
 	for n := range text {
-		if _, _, err := recall.Parse(text[:n]); err == nil {
+		if _, err := recall.Parse(text[:n]); err == nil {
 			t.Fatalf("the first %d of %d bytes are taken", n, len(text))
 		}
 	}
-	_, at, err := recall.ReadHeader(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := at; n < len(text); n++ {
+	sections := bytes.Index(text, []byte(`{"jsonrpc"`))
+	for n := sections; n < len(text); n++ {
 		bad := bytes.Clone(text)
 		bad[n] ^= 1
-		if _, _, err := recall.Parse(bad); err == nil {
+		if _, err := recall.Parse(bad); err == nil {
 			t.Fatalf("a damage at %d is not noticed", n)
 		}
 	}
-	if _, _, err := recall.Parse(append(bytes.Clone(text), ' ')); err == nil {
+	if _, err := recall.Parse(append(bytes.Clone(text), ' ')); err == nil {
 		t.Error("more than was written is taken")
 	}
 }
@@ -177,11 +180,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("toolman catalog 1\n{\"sizes\":[1,1,1,1,1]}\n12345"))
 	f.Add([]byte("toolman catalog 2\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		o, _, err := recall.Parse(text)
+		o, err := recall.Parse(text)
 		if err != nil {
 			return
 		}
-		again, _, err := recall.Parse(file(t, o))
+		again, err := recall.Parse(file(t, o))
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
@@ -209,7 +212,7 @@ func FuzzSection(f *testing.F) {
 		if err := recall.Write(&b, &h, o); err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := recall.Parse(b.Bytes()); err == nil {
+		if got, err := recall.Parse(b.Bytes()); err == nil {
 			for _, item := range got.Lists[mcpwire.Tool] {
 				item.Rename("new")
 				item.AlwaysLoad()

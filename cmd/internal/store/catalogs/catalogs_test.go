@@ -66,11 +66,11 @@ func TestEachServerAndEachKindOfClientHasAFile(t *testing.T) {
 	}
 	remember(t, f, "a", "aa", "one")
 	remember(t, f, "b", "aa", "other")
-	if all, _ := f.files(); len(all) != 2 {
+	if all, _ := f.files(""); len(all) != 2 {
 		t.Fatalf("there are %v", all)
 	}
 	old := time.Now().Add(-time.Hour)
-	all, _ := f.files()
+	all, _ := f.files("")
 	for _, one := range all {
 		os.Chtimes(filepath.Join(f.path, one.name), old, old)
 	}
@@ -89,7 +89,7 @@ func TestAFileIsWrittenOnlyWhenSomethingHasChanged(t *testing.T) {
 	f, later := folder(t)
 	remember(t, f, "a", "c", "one")
 	path := func() (string, os.FileInfo) {
-		all, _ := f.files()
+		all, _ := f.files("")
 		info, err := os.Stat(filepath.Join(f.path, all[0].name))
 		if err != nil {
 			t.Fatal(err)
@@ -127,14 +127,14 @@ func TestAFileIsWrittenOnlyWhenSomethingHasChanged(t *testing.T) {
 func TestTheCacheHasBounds(t *testing.T) {
 	f, _ := folder(t)
 	remember(t, f, "old", "c", "one")
-	olds, _ := f.files()
+	olds, _ := f.files("")
 	long := f.now().Add(-maxAge - time.Hour)
 	os.Chtimes(filepath.Join(f.path, olds[0].name), long, long)
 	if got := recalled(f, "old", "c"); got != "-" {
 		t.Errorf("after %v: %s", maxAge, got)
 	}
 	remember(t, f, "new", "c", "one")
-	if all, _ := f.files(); len(all) != 1 {
+	if all, _ := f.files(""); len(all) != 1 {
 		t.Errorf("the old file was not removed: %v", all)
 	}
 	killed := filepath.Join(f.path, tempMark+"1")
@@ -152,19 +152,19 @@ func TestTheCacheHasBounds(t *testing.T) {
 		os.Chtimes(name, base, base.Add(-time.Duration(i)*time.Minute))
 	}
 	remember(t, f, "newest", "c", "one")
-	if all, _ := f.files(); len(all) != maxFiles {
+	if all, _ := f.files(""); len(all) != maxFiles {
 		t.Errorf("there are %d files", len(all))
 	}
 	if _, err := os.Stat(killed); err == nil {
 		t.Error("what a killed process has left is still there")
 	}
-	all, _ := f.files()
+	all, _ := f.files("")
 	if err := os.Truncate(filepath.Join(f.path, all[len(all)-1].name), maxTotal); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, f, "newest", "c", "two")
 	total := int64(0)
-	all, _ = f.files()
+	all, _ = f.files("")
 	for _, one := range all {
 		total += one.size
 	}

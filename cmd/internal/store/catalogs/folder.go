@@ -69,7 +69,7 @@ type Entry struct {
 // Entries returns the usable files, sorted by server, the newest of each first. There are none if
 // the folder does not exist.
 func (f *Folder) Entries() ([]*Entry, error) {
-	files, err := f.files()
+	files, err := f.files("")
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (f *Folder) Entries() ([]*Entry, error) {
 // Clear removes the files of the servers with these names; without names, all files. It returns how
 // many it has removed.
 func (f *Folder) Clear(servers ...string) (removed int, err error) {
-	files, err := f.files()
+	files, err := f.files("")
 	if err != nil {
 		return 0, err
 	}
@@ -113,8 +113,8 @@ type file struct {
 	time time.Time
 }
 
-// files returns the files of the cache, the newest first.
-func (f *Folder) files() ([]*file, error) {
+// files returns the files of the cache whose names begin with prefix, the newest first.
+func (f *Folder) files(prefix string) ([]*file, error) {
 	if err := f.trusted(); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -127,7 +127,7 @@ func (f *Folder) files() ([]*file, error) {
 	}
 	var files []*file
 	for _, e := range all {
-		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
+		if !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
 			continue
 		}
 		if info, err := e.Info(); err == nil {
@@ -150,7 +150,7 @@ func (f *Folder) trusted() error {
 	return own(f.path, info)
 }
 
-// open opens a file, unless it is a link or another user could have written it.
+// open opens a file, unless it is a link, too large, or another user could have written it.
 func (f *Folder) open(name string) (*os.File, fs.FileInfo, error) {
 	path := filepath.Join(f.path, name)
 	seen, err := os.Lstat(path)
@@ -167,6 +167,9 @@ func (f *Folder) open(name string) (*os.File, fs.FileInfo, error) {
 	info, err := opened.Stat() // perhaps of the file that has just taken the place of the one seen
 	if err == nil {
 		err = own(path, info)
+	}
+	if err == nil && info.Size() > recall.MaxBytes {
+		err = fmt.Errorf("%s has %d bytes, and %d is the limit", path, info.Size(), recall.MaxBytes)
 	}
 	if err != nil {
 		opened.Close()
@@ -187,7 +190,7 @@ func (f *Folder) prune() {
 			os.Remove(filepath.Join(f.path, e.Name()))
 		}
 	}
-	files, err := f.files()
+	files, err := f.files("")
 	if err != nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"toolman/router/recall"
@@ -44,26 +44,19 @@ func (m *memory) prefix() string {
 // Recall implements recall.Memory.
 func (m *memory) Recall(key string) *recall.Offered {
 	prefix := m.prefix()
-	files, err := m.folder.files()
+	files, err := m.folder.files(prefix)
 	if err != nil {
 		return nil
 	}
-	var newest *recall.Offered
+	if i := slices.IndexFunc(files, func(f *file) bool { return f.name == prefix+key+suffix }); i > 0 {
+		files = slices.Insert(files, 0, files[i])
+	}
 	for _, file := range files {
-		client, mine := strings.CutPrefix(strings.TrimSuffix(file.name, suffix), prefix)
-		if !mine || newest != nil && client != key {
-			continue
-		}
-		o, err := m.folder.read(file.name)
-		if err != nil || o.Client != client {
-			continue
-		}
-		if key == "" || client == key {
+		if o, err := m.folder.read(file.name); err == nil {
 			return o
 		}
-		newest = o
 	}
-	return newest
+	return nil
 }
 
 // read reads a file.
@@ -73,15 +66,14 @@ func (f *Folder) read(name string) (*recall.Offered, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if info.Size() > recall.MaxBytes || f.now().Sub(info.ModTime()) > maxAge {
-		return nil, fmt.Errorf("%s is too large or too old", name)
+	if f.now().Sub(info.ModTime()) > maxAge {
+		return nil, fmt.Errorf("%s is too old", name)
 	}
 	text := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, text); err != nil {
 		return nil, err
 	}
-	o, _, err := recall.Parse(text)
-	return o, err
+	return recall.Parse(text)
 }
 
 // header reads the header of a file.
@@ -91,43 +83,12 @@ func (f *Folder) header(name string) (recall.Header, error) {
 		return recall.Header{}, err
 	}
 	defer file.Close()
-	h, _, err := headerOf(file)
-	return h, err
-}
-
-// headerOf reads the header of a file, and returns where the sections begin. Headers are short, as a
-// rule; an idle toolman has no memory to waste.
-func headerOf(file io.ReaderAt) (h recall.Header, at int, err error) {
-	for _, size := range []int{1 << 10, recall.HeaderBytes} {
-		text := make([]byte, size)
-		n, readErr := file.ReadAt(text, 0)
-		if h, at, err = recall.ReadHeader(text[:n]); err == nil || readErr != nil {
-			break
-		}
-	}
-	return h, at, err
-}
-
-// digest returns the SHA-256 of a file from a place on, without memory of the file's size.
-func digest(file io.ReaderAt, at int64) (string, error) {
-	hash := sha256.New()
-	block := make([]byte, 4<<10)
-	for {
-		n, err := file.ReadAt(block, at)
-		hash.Write(block[:n])
-		at += int64(n)
-		switch {
-		case errors.Is(err, io.EOF):
-			return hex.EncodeToString(hash.Sum(nil)), nil
-		case err != nil:
-			return "", err
-		}
-	}
+	return recall.ReadHeader(bufio.NewReader(file))
 }
 
 // Remember implements recall.Memory.
 func (m *memory) Remember(c recall.Client, o *recall.Offered) error {
-	h := recall.Header{Server: m.server.Name, Config: m.server.Config, Client: c.Key, Name: c.Name, Written: m.folder.now().UTC()}
+	h := recall.Header{Server: m.server.Name, Config: m.server.Config, Client: c.Key, Name: c.Name}
 	if err := h.Prepare(o); err != nil {
 		return err
 	}
@@ -156,11 +117,13 @@ func (f *Folder) keep(name string, h *recall.Header) bool {
 		return false
 	}
 	defer file.Close()
-	old, at, err := headerOf(file)
+	r := bufio.NewReader(file)
+	old, err := recall.ReadHeader(r)
 	if err != nil || old.Digest != h.Digest || old.Server != h.Server || old.Config != h.Config {
 		return false
 	}
-	if sum, err := digest(file, int64(at)); err != nil || sum != h.Digest {
+	hash := sha256.New()
+	if _, err := io.Copy(hash, r); err != nil || hex.EncodeToString(hash.Sum(nil)) != h.Digest {
 		return false // it is damaged
 	}
 	if now := f.now(); now.Sub(info.ModTime()) > fresh {
