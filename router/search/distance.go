@@ -1,9 +1,5 @@
 package search
 
-import "math/bits"
-
-func ones(set uint32) int { return bits.OnesCount32(set) }
-
 // distance returns the number of letters to insert, delete, replace or swap with their neighbour to
 // turn a into b, but at most limit+1. Words of more than maxWord bytes differ.
 func distance(a, b string, limit int) int {

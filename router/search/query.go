@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -209,7 +210,7 @@ func (x *Index) alike(word string) (near []nearWord) {
 			}
 			return
 		}
-		if ones(set^set2) > 2*limit {
+		if bits.OnesCount32(set^set2) > 2*limit {
 			return
 		}
 		if d := distance(word, other, limit); d <= limit {

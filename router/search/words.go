@@ -14,7 +14,7 @@ const maxWord = 40
 type splitter struct {
 	buf  [maxWord + utf8.UTFMax]byte
 	n    int    // bytes of the word so far
-	hash uint32 // of these bytes, see hashOf
+	hash uint32 // of these bytes
 }
 
 // A class is what a character is for the bounds of words.
@@ -42,7 +42,7 @@ func (s *splitter) split(text []byte, yield func(word []byte, hash uint32)) {
 	}
 	for i := 0; i < len(text); {
 		c := text[i]
-		if class := classes[c]; class == lower && last <= upper && s.n < maxWord { // nearly every letter
+		if 'a' <= c && c <= 'z' && last <= upper && s.n < maxWord { // nearly every letter
 			s.buf[s.n] = c
 			s.n++
 			s.hash = (s.hash ^ uint32(c)) * hashFactor
@@ -50,11 +50,11 @@ func (s *splitter) split(text []byte, yield func(word []byte, hash uint32)) {
 			i++
 			continue
 		}
-		r, size, class := rune(c), 1, classes[c]
+		r, size := rune(c), 1
 		if c >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text[i:])
-			class = classOf(r)
 		}
+		class := classOf(r)
 		i += size
 		switch {
 		case class == mark && s.n > 0:
@@ -85,19 +85,11 @@ const (
 	hashFactor = 16777619
 )
 
-// classes are those of ASCII.
-var classes = func() (all [256]class) {
-	for c := range utf8.RuneSelf {
-		all[c] = classOf(rune(c))
-	}
-	return all
-}()
-
 func classOf(r rune) class {
 	switch {
 	case unicode.IsUpper(r):
 		return upper
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer):
+	case r >= utf8.RuneSelf && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer):
 		return single
 	case unicode.IsLetter(r):
 		return lower
@@ -112,12 +104,10 @@ func classOf(r rune) class {
 // startsLower reports whether a text starts with a lower-case letter, other than the s that makes
 // URIs of URI.
 func startsLower(text []byte) bool {
-	if len(text) == 0 {
-		return false
-	}
-	if text[0] >= utf8.RuneSelf {
-		r, _ := utf8.DecodeRune(text)
+	r, size := utf8.DecodeRune(text)
+	if r != 's' {
 		return classOf(r) == lower
 	}
-	return classes[text[0]] == lower && !(text[0] == 's' && (len(text) == 1 || classes[text[1]] != lower))
+	next, _ := utf8.DecodeRune(text[size:])
+	return classOf(next) == lower
 }
