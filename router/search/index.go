@@ -68,10 +68,10 @@ type occurrence struct {
 type builder struct {
 	Index
 	splitter
-	slots  []uint32         // 1 + a vocable, by the hash of its word; at least half are 0
-	found  []occurrence     // in the order of the documents
-	last   []uint32         // by term: 1 + its last occurrence
-	lens   [][fields]uint16 // by document
+	ids    map[string]uint32 // of the vocables, by word
+	found  []occurrence      // in the order of the documents
+	last   []uint32          // by term: 1 + its last occurrence
+	lens   [][fields]uint16  // by document
 	sums   [fields]uint64
 	doc    uint32
 	common map[commonKey]int
@@ -84,14 +84,14 @@ type commonKey struct {
 
 // New returns the index of some documents.
 func New(docs []Document) *Index {
-	b := builder{slots: make([]uint32, 8192), common: map[commonKey]int{}}
+	b := builder{ids: map[string]uint32{}, common: map[commonKey]int{}}
 	b.stems = make(map[string]uint32, 4096)
 	b.lens = make([][fields]uint16, len(docs))
 	b.found = make([]occurrence, 0, 32*len(docs))
 	sizes := map[string]int{}
 	var r reader
 	var f field
-	yield := func(word []byte, hash uint32) { b.add(f, word, hash) }
+	yield := func(word []byte) { b.add(f, word) }
 	add := func(of field, text []byte) {
 		f = of
 		b.split(text, yield)
@@ -111,8 +111,8 @@ func New(docs []Document) *Index {
 }
 
 // add counts a word.
-func (b *builder) add(f field, word []byte, hash uint32) {
-	v := &b.words[b.vocable(word, hash)]
+func (b *builder) add(f field, word []byte) {
+	v := &b.words[b.vocable(word)]
 	if v.stop && f != name && f != server && f != param {
 		return
 	}
@@ -133,39 +133,15 @@ func (b *builder) add(f field, word []byte, hash uint32) {
 }
 
 // vocable returns the vocable of a word. It may change the word.
-func (b *builder) vocable(word []byte, hash uint32) uint32 {
-	mask := uint32(len(b.slots) - 1)
-	at := (hash ^ hash>>15) & mask
-	for ; b.slots[at] != 0; at = (at + 1) & mask {
-		if id := b.slots[at] - 1; b.words[id].word == string(word) {
-			return id
-		}
-	}
-	id := uint32(len(b.words))
-	spelt := string(word)
-	b.words = append(b.words, vocable{spelt, b.term(word), letters(spelt), stopWords[spelt]})
-	b.slots[at] = id + 1
-	if 2*len(b.words) > len(b.slots) {
-		b.grow()
+func (b *builder) vocable(word []byte) uint32 {
+	id, known := b.ids[string(word)]
+	if !known {
+		id = uint32(len(b.words))
+		spelt := string(word)
+		b.ids[spelt] = id
+		b.words = append(b.words, vocable{spelt, b.term(word), letters(spelt), stopWords[spelt]})
 	}
 	return id
-}
-
-// grow doubles the slots.
-func (b *builder) grow() {
-	b.slots = make([]uint32, 2*len(b.slots))
-	mask := uint32(len(b.slots) - 1)
-	for id := range b.words {
-		hash := uint32(hashStart)
-		for i := range len(b.words[id].word) {
-			hash = (hash ^ uint32(b.words[id].word[i])) * hashFactor
-		}
-		at := (hash ^ hash>>15) & mask
-		for b.slots[at] != 0 {
-			at = (at + 1) & mask
-		}
-		b.slots[at] = uint32(id) + 1
-	}
 }
 
 // term returns the term of a word. It may change the word.

@@ -117,7 +117,7 @@ type variant struct {
 func (x *Index) analyse(query string) (all []wanted) {
 	var spelt []string
 	var s splitter
-	s.split([]byte(query[:min(len(query), maxQuery)]), func(word []byte, _ uint32) {
+	s.split([]byte(query[:min(len(query), maxQuery)]), func(word []byte) {
 		if len(spelt) < maxWords {
 			spelt = append(spelt, string(word))
 		}

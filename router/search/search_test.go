@@ -123,7 +123,7 @@ func TestWords(t *testing.T) {
 		"file:///a_b":          "file a b",
 	} {
 		var got []string
-		new(splitter).split([]byte(text), func(word []byte, hash uint32) { got = append(got, string(word)) })
+		new(splitter).split([]byte(text), func(word []byte) { got = append(got, string(word)) })
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q is split into %q", text, got)
 		}

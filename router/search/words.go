@@ -12,9 +12,8 @@ const maxWord = 40
 // capital letters and between letters and digits. Of scripts without spaces between words, each
 // character is a word.
 type splitter struct {
-	buf  [maxWord + utf8.UTFMax]byte
-	n    int    // bytes of the word so far
-	hash uint32 // of these bytes
+	buf [maxWord + utf8.UTFMax]byte
+	n   int // bytes of the word so far
 }
 
 // A class is what a character is for the bounds of words.
@@ -29,15 +28,15 @@ const (
 	mark                // belongs to the character before
 )
 
-// split calls yield with each word of a text and its hash. yield may change the bytes that it gets,
-// but not keep them.
-func (s *splitter) split(text []byte, yield func(word []byte, hash uint32)) {
+// split calls yield with each word of a text. yield may change the bytes that it gets, but not keep
+// them.
+func (s *splitter) split(text []byte, yield func(word []byte)) {
 	last := none
-	s.n, s.hash = 0, hashStart
+	s.n = 0
 	flush := func() {
 		if s.n > 0 {
-			yield(s.buf[:s.n], s.hash)
-			s.n, s.hash = 0, hashStart
+			yield(s.buf[:s.n])
+			s.n = 0
 		}
 	}
 	for i := 0; i < len(text); {
@@ -45,7 +44,6 @@ func (s *splitter) split(text []byte, yield func(word []byte, hash uint32)) {
 		if 'a' <= c && c <= 'z' && last <= upper && s.n < maxWord { // nearly every letter
 			s.buf[s.n] = c
 			s.n++
-			s.hash = (s.hash ^ uint32(c)) * hashFactor
 			last = lower
 			i++
 			continue
@@ -69,21 +67,11 @@ func (s *splitter) split(text []byte, yield func(word []byte, hash uint32)) {
 		}
 		last = class
 		if s.n < maxWord { // the rest of a longer word does not count
-			start := s.n
 			s.n += utf8.EncodeRune(s.buf[s.n:], unicode.ToLower(r))
-			for _, c := range s.buf[start:s.n] {
-				s.hash = (s.hash ^ uint32(c)) * hashFactor
-			}
 		}
 	}
 	flush()
 }
-
-// The hash of a word is that of Fowler, Noll and Vo (FNV-1a).
-const (
-	hashStart  = 2166136261
-	hashFactor = 16777619
-)
 
 func classOf(r rune) class {
 	switch {
