@@ -139,7 +139,7 @@ func (b *builder) vocable(word []byte) uint32 {
 		id = uint32(len(b.words))
 		spelt := string(word)
 		b.ids[spelt] = id
-		b.words = append(b.words, vocable{spelt, b.term(word), letters(spelt), stopWords[spelt]})
+		b.words = append(b.words, vocable{spelt, b.term(word), letters(spelt), stopWords()[spelt]})
 	}
 	return id
 }

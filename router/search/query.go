@@ -122,7 +122,7 @@ func (x *Index) analyse(query string) (all []wanted) {
 			spelt = append(spelt, string(word))
 		}
 	})
-	telling := slices.DeleteFunc(slices.Clone(spelt), func(word string) bool { return stopWords[word] })
+	telling := slices.DeleteFunc(slices.Clone(spelt), func(word string) bool { return stopWords()[word] })
 	if len(telling) == 0 {
 		telling = spelt
 	}

@@ -157,7 +157,7 @@ var synonyms = sync.OnceValue(func() map[string][]string {
 func synonymsOf(word string) []string { return synonyms()[string(stem([]byte(word)))] }
 
 // stopWords do not tell what a query is about. They count only in queries without other words.
-var stopWords = func() map[string]bool {
+var stopWords = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, word := range strings.Fields(`a an and are as at be been but by can could did do does for from had has have how i if in into is
 		it its let me my of on onto or our please should so some such than that the their them then there these they this those to
@@ -165,4 +165,4 @@ var stopWords = func() map[string]bool {
 		all[word] = true
 	}
 	return all
-}()
+})
