@@ -119,7 +119,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, cli.Failed(err, "nothing was changed")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	release, err := store.Lock(ctx, filepath.Join(s.dir, "lock"))
+	release, err := store.Lock(ctx, filepath.Join(s.dir, "lock"), 0o644)
 	if err != nil {
 		cancel()
 		if ctx.Err() != nil {

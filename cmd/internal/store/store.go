@@ -23,7 +23,7 @@ func update(ctx context.Context, path string, limit int64, change func(old []byt
 	if aim, err := filepath.EvalSymlinks(path); err == nil {
 		path = aim
 	}
-	unlock, err := Lock(ctx, path+".lock")
+	unlock, err := Lock(ctx, path+".lock", 0o644)
 	if err != nil {
 		return fmt.Errorf("locking %s: %w", path, err)
 	}
@@ -80,10 +80,10 @@ func write(path string, text []byte, mode fs.FileMode) error {
 const retry = 10 * time.Millisecond
 
 // Lock creates a file and locks it; unlock removes the file. The system releases the lock of a
-// process that ends.
-func Lock(ctx context.Context, path string) (unlock func(), err error) {
+// process that ends. Who may read the file may lock it.
+func Lock(ctx context.Context, path string, mode fs.FileMode) (unlock func(), err error) {
 	for {
-		l := flock.New(path, flock.SetPermissions(0o644))
+		l := flock.New(path, flock.SetPermissions(mode))
 		err := system.Retry(func() error { // Windows opens no file that is just being removed
 			_, err := l.TryLockContext(ctx, retry)
 			return err

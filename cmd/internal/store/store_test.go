@@ -109,7 +109,7 @@ func TestUpdateKeepsPermissionsAndLinks(t *testing.T) {
 
 func TestUpdateWaitsForTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	unlock, err := Lock(t.Context(), path+".lock")
+	unlock, err := Lock(t.Context(), path+".lock", 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}

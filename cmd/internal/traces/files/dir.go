@@ -30,7 +30,7 @@ func StateDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("no directory for traces: %w", err)
+		return "", fmt.Errorf("no directory for what toolman keeps: %w", err)
 	}
 	if runtime.GOOS == "darwin" {
 		return filepath.Join(home, "Library", "Application Support", "toolman"), nil
