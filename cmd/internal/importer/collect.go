@@ -176,6 +176,9 @@ func (c *collector) add(e clients.Entry) error {
 	} else if s.Namespace = c.namespace(base, e.File.Client.ID); s.Namespace == "" {
 		return errors.New("no namespace is left for it")
 	}
+	if err := s.Check(c.plan.Target.Path); err != nil { // tools.toml with it could not be used at all
+		return errors.New(sanitize.Line(err.Error()))
+	}
 	c.used[s.Namespace] = true
 	c.byKey[t.Key()] = s
 	c.plan.Servers = append(c.plan.Servers, s)

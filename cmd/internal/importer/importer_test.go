@@ -112,6 +112,21 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// TestServersThatToolmanRefuses leaves them out alone: with one of them, tools.toml could not be used.
+func TestServersThatToolmanRefuses(t *testing.T) {
+	place, all := files(t, map[string]string{"home/.claude.json": `{"mcpServers":{
+  "blank":{"command":" "},
+  "env":{"command":"x","env":{"A=B":"1"}},
+  "header":{"type":"http","url":"https://h/mcp","headers":{"a b":"1"}},
+  "line":{"type":"http","url":"https://h/mcp","headers":{"A":"1\n2"}},
+  "url":{"type":"http","url":"https://a b/%zz"},
+  "good":{"command":"x","cwd":"${X"}}}`})
+	p, err := Collect(Options{Place: place}, toolsfile.File{Path: filepath.Join(place.Home, "tools.toml")}, all)
+	if err != nil || summary(p) != "good=Claude Code" || len(p.Skipped) != 5 {
+		t.Errorf("%v: %s, without %v", err, summary(p), p.Skipped)
+	}
+}
+
 func TestSecretsInFiles(t *testing.T) {
 	place, all := files(t, map[string]string{"home/.claude.json": claude, "home/.cursor/mcp.json": cursor, "home/.config/toolman/secrets/API_KEY": "another"})
 	dir := SecretsFolder(filepath.Join(place.Home, ".config", "toolman"))

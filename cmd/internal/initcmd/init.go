@@ -92,11 +92,7 @@ func (r *setupRun) run(ctx context.Context) error {
 	if err := r.collect(ctx); err != nil {
 		return err
 	}
-	found := 0
-	for _, p := range r.plans {
-		found += len(p.Servers)
-	}
-	if found == 0 {
+	if !r.hasServers() {
 		return r.nothing(ctx)
 	}
 	for _, p := range r.plans {
@@ -112,11 +108,20 @@ func (r *setupRun) run(ctx context.Context) error {
 	r.leaveFailed()
 	printLeftOut(r.out, r.plans...)
 	printNotes(r.out, r.plans...)
+	if !r.hasServers() {
+		fmt.Fprintln(r.out, "\nNothing is to be done: none of these servers works.")
+		return nil
+	}
 	do, err := r.planChanges()
 	if err != nil {
 		return err
 	}
 	return r.decide(ctx, do)
+}
+
+// hasServers reports whether there are servers to put behind toolman.
+func (r *setupRun) hasServers() bool {
+	return slices.ContainsFunc(r.plans, func(p *importer.Plan) bool { return len(p.Servers) > 0 })
 }
 
 // decide shows what will change, asks, and does it.

@@ -180,6 +180,15 @@ func TestInitWithoutServers(t *testing.T) {
 	}
 }
 
+func TestInitWithServersThatDoNotWork(t *testing.T) {
+	root := inHome(t, map[string]string{"home/.claude.json": `{"mcpServers":{"gone":{"command":"no-such-program"}}}`})
+	before := snapshot(t, root)
+	if out, err := run(t, "init", "--yes"); err != nil || !strings.Contains(out, "Nothing is to be done: none of these servers works.") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	same(t, "init", before, snapshot(t, root))
+}
+
 // A file that cannot be written leaves all others as they were.
 func TestInitThatFailsChangesNothing(t *testing.T) {
 	root := inHome(t, map[string]string{

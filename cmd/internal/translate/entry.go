@@ -43,6 +43,9 @@ type translator struct {
 func Server(e clients.Entry, c Context, namespace string, names *Variables) (*Translation, error) {
 	t := &translator{syntax: SyntaxOf(e.File.Client.ID), context: c, namespace: namespace, names: names}
 	t.Translation.Server.Namespace = namespace
+	if strings.TrimSpace(e.Command) == "" {
+		e.Command = ""
+	}
 	switch {
 	case e.Command == "" && e.URL == "":
 		return nil, errors.New("it has neither a command nor a URL")
