@@ -32,7 +32,10 @@ func Open() (*Store, error) {
 	return &Store{filepath.Join(state, "install")}, nil
 }
 
-const version = 1 // of a record's format
+const (
+	version  = 1 // of a record's format
+	lockFile = "lock"
+)
 
 // A Record is what a store knows of a file that it has changed.
 type Record struct {
@@ -105,7 +108,7 @@ func (s *Store) name(target string) string {
 	return filepath.Join(s.dir, sum([]byte(target))[:32]+".json")
 }
 
-// lock makes the directory and locks it. unlock removes it if there are no records.
+// lock makes the directory and locks it. unlock removes all of it if there are no records.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	made := filechange.MissingFolders(s.dir)
 	err = os.MkdirAll(s.dir, 0o700)
@@ -119,7 +122,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, cli.Failed(err, "nothing was changed")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	release, err := store.Lock(ctx, filepath.Join(s.dir, "lock"), 0o644)
+	release, err := store.Lock(ctx, filepath.Join(s.dir, lockFile), 0o644)
 	if err != nil {
 		cancel()
 		if ctx.Err() != nil {
@@ -131,12 +134,35 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		var made []string
 		if all, err := s.paths(); err == nil && len(all) == 0 {
 			made = s.made()
-			os.Remove(s.madeFile())
+			s.empty()
 		}
 		release()
 		cancel()
 		removeDirs(made)
 	}, nil
+}
+
+// empty removes all but the lock: the list of directories, and records that were not written to the
+// end.
+func (s *Store) empty() {
+	all, _ := os.ReadDir(s.dir)
+	for _, f := range all {
+		if f.Name() != lockFile {
+			os.Remove(filepath.Join(s.dir, f.Name()))
+		}
+	}
+}
+
+// Clean removes what a process that was killed has left in the store, if there are no records.
+func (s *Store) Clean(ctx context.Context) error {
+	if _, err := os.Stat(s.dir); err != nil {
+		return nil // there is no store
+	}
+	unlock, err := s.lock(ctx)
+	if err == nil {
+		unlock()
+	}
+	return err
 }
 
 // madeFile lists the directories that were made for files and for the store, those above others

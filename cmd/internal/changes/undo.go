@@ -84,6 +84,7 @@ func (s *Store) Undo(ctx context.Context, r *Record, owner string, plan bool) (U
 	if u.Outcome == Restored && !r.ModTime.IsZero() {
 		_ = os.Chtimes(target, r.ModTime, r.ModTime) // the content is what counts
 	}
+	filechange.Clean(target)
 	if u.Outcome == Removed || u.Outcome == Gone {
 		s.leave(target)
 	}

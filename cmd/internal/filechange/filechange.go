@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
@@ -209,7 +210,7 @@ func (c Change) write() error {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	next, err := os.CreateTemp(filepath.Dir(path), ".toolman-*") // mode 0600
+	next, err := os.CreateTemp(filepath.Dir(path), unfinished(path)+"*") // mode 0600
 	if err != nil {
 		return err
 	}
@@ -221,6 +222,22 @@ func (c Change) write() error {
 		os.Remove(next.Name())
 	}
 	return err
+}
+
+// unfinished is how the names of files begin that are to replace the one at path.
+func unfinished(path string) string { return ".toolman-" + filepath.Base(path) + "-" }
+
+// Clean removes what processes that were killed have left beside the file at path.
+func Clean(path string) {
+	all, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return // there is no folder
+	}
+	for _, f := range all {
+		if strings.HasPrefix(f.Name(), unfinished(path)) {
+			os.Remove(filepath.Join(filepath.Dir(path), f.Name()))
+		}
+	}
 }
 
 // undo takes the changes back, and removes the folders that were made for them and are empty. It

@@ -67,6 +67,9 @@ func (u *uninstall) run(ctx context.Context, names []string) error {
 		}
 		if len(u.plan.records) == 0 {
 			fmt.Fprintln(u.out, "nothing to undo")
+			if !u.dryRun {
+				return u.plan.store.Clean(ctx)
+			}
 		}
 		return u.end()
 	}
