@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/fixtures/files"
+
 	"toolman/cmd/internal/cli"
 )
 
@@ -90,16 +92,31 @@ func TestProjectOf(t *testing.T) {
 	}
 }
 
+// TestFilesBelowAPattern has a project whose name is a pattern for filepath.Glob.
+func TestFilesBelowAPattern(t *testing.T) {
+	home := t.TempDir()
+	project := filepath.Join(home, "a [1]")
+	path := filepath.Join(project, ".continue", "mcpServers", "x.json")
+	files.Write(t, path, "{}", 0o644)
+	c, err := ByName("continue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(c.Files(At(home, project)), func(f File) bool { return f.Path == path }) {
+		t.Error("the file was not found")
+	}
+}
+
 func TestDetected(t *testing.T) {
 	home := t.TempDir()
 	bin := filepath.Join(home, "bin")
-	write(t, filepath.Join(home, ".cursor", "x"), "")
-	write(t, filepath.Join(home, ".copilot", "mcp-config.json"), "{}")
-	write(t, filepath.Join(bin, "codex"), "#!/bin/sh\n")
+	files.Write(t, filepath.Join(home, ".cursor", "x"), "", 0o644)
+	files.Write(t, filepath.Join(home, ".copilot", "mcp-config.json"), "{}", 0o644)
+	files.Write(t, filepath.Join(bin, "codex"), "#!/bin/sh\n", 0o644)
 	if err := os.Chmod(filepath.Join(bin, "codex"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(bin, "gemini"), "not executable")
+	files.Write(t, filepath.Join(bin, "gemini"), "not executable", 0o644)
 	p := Place{OS: "linux", Home: home, Getenv: func(name string) string {
 		if name == "PATH" {
 			return bin
@@ -114,15 +131,5 @@ func TestDetected(t *testing.T) {
 	}
 	if want := []string{"cursor", "copilot-cli", "codex"}; !slices.Equal(found, want) {
 		t.Errorf("detected %v, want %v", found, want)
-	}
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

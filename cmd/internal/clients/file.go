@@ -3,6 +3,7 @@ package clients
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func (c *Client) Files(p Place) []File {
 		}
 		paths := []string{path}
 		if strings.Contains(filepath.Base(path), "*") {
-			paths, _ = filepath.Glob(path)
+			paths = matching(path)
 		}
 		for _, path := range paths {
 			f := File{Client: c, Scope: pl.scope, Path: path, Format: pl.format, Keys: pl.keys, List: pl.list, Create: pl.create, ReadOnly: pl.readOnly}
@@ -70,6 +71,19 @@ func (c *Client) Files(p Place) []File {
 		}
 	}
 	return files
+}
+
+// matching returns the files in a directory whose names match the last part of a path. The path of
+// the directory stands for itself, whatever it has of [ and *.
+func matching(path string) (paths []string) {
+	dir, pattern := filepath.Split(path)
+	all, _ := os.ReadDir(dir) // most do not exist
+	for _, f := range all {
+		if ok, _ := filepath.Match(pattern, f.Name()); ok {
+			paths = append(paths, dir+f.Name())
+		}
+	}
+	return paths
 }
 
 func appendNew(files []File, f File) []File {

@@ -38,6 +38,22 @@ type Entry struct {
 	IsToolman bool
 }
 
+// Config returns the tools.toml that an entry of toolman names, or "".
+func (e *Entry) Config() string { return ConfigIn(e.Args) }
+
+// ConfigIn returns the tools.toml that arguments of toolman name, or "".
+func ConfigIn(args []string) string {
+	for i, a := range args {
+		if a == "--config" && i+1 < len(args) {
+			return args[i+1]
+		}
+		if path, ok := strings.CutPrefix(a, "--config="); ok {
+			return path
+		}
+	}
+	return ""
+}
+
 const maxEntries = 1000 // of a file
 
 // Read returns the servers of the file, in its order. A file that does not exist has none. An error

@@ -182,13 +182,7 @@ func (x *examination) ofProgram(e *clients.Entry, install string) {
 // configOf returns which tools.toml an entry names, "" if it names none. inEnv is true if the entry
 // holds the configuration itself.
 func configOf(e *clients.Entry) (path string, inEnv bool) {
-	for i, arg := range e.Args {
-		if value, ok := strings.CutPrefix(arg, "--config="); ok {
-			path = value
-		} else if arg == "--config" && i+1 < len(e.Args) {
-			path = e.Args[i+1]
-		}
-	}
+	path = e.Config()
 	for _, v := range e.Env {
 		if path == "" && v.Name == "TOOLMAN_CONFIG_JSON" {
 			return "", true

@@ -161,7 +161,7 @@ func TestRoundTrips(t *testing.T) {
 					}
 					n := 0
 					for _, e := range entries {
-						if e.Name == "toolman" && ConfigOf(e) == filepath.Join(project, "tools.toml") {
+						if e.Name == "toolman" && e.Config() == filepath.Join(project, "tools.toml") {
 							n++
 						}
 					}

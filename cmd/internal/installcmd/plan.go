@@ -165,27 +165,12 @@ func (p *Plan) userHasOther(c *clients.Client, t clients.Toolman, place clients.
 			continue // what is wrong with that file is of no concern for this one
 		}
 		for _, e := range entries {
-			if (e.IsToolman || e.Command == t.Command) && e.Name == "toolman" && ConfigOf(e) != configIn(t.Args) {
+			if (e.IsToolman || e.Command == t.Command) && e.Name == "toolman" && e.Config() != clients.ConfigIn(t.Args) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// ConfigOf returns the tools.toml that an entry of toolman names, or "".
-func ConfigOf(e clients.Entry) string { return configIn(e.Args) }
-
-func configIn(args []string) string {
-	for i, a := range args {
-		if a == "--config" && i+1 < len(args) {
-			return args[i+1]
-		}
-		if path, ok := strings.CutPrefix(a, "--config="); ok {
-			return path
-		}
-	}
-	return ""
 }
 
 // Changes returns what Apply will change.
