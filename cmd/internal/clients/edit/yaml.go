@@ -32,6 +32,7 @@ func yamlProblem(err error) *source.Problem {
 	if _, err := fmt.Sscanf(reason, "line %d:", &p.Line); err == nil {
 		_, reason, _ = strings.Cut(reason, ": ")
 	}
+	reason, _, _ = strings.Cut(reason, " '") // an anchor that is not there may be a secret that begins with *
 	p.Msg += ": " + sanitize.Line(reason)
 	return p
 }
