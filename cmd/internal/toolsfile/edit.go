@@ -67,8 +67,12 @@ func (f File) Append(servers ...Server) ([]byte, error) {
 		}
 		b.WriteString(s.block(f.isByName(c)))
 	}
+	added, _, err := f.contents([]byte(b.String()))
+	if err != nil {
+		return nil, err
+	}
 	text := join(f.Text, b.String())
-	return text, f.compare(c, text, func(before []plain) []plain { return append(before, plainOf(servers...)...) })
+	return text, f.compare(text, func(before []any) []any { return append(before, added...) })
 }
 
 // isByName reports whether the file has its servers in tables by name.
@@ -109,7 +113,7 @@ func (f File) Remove(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text, f.compare(c, text, func(before []plain) []plain { return slices.Delete(before, index, index+1) })
+	return text, f.compare(text, func(before []any) []any { return slices.Delete(before, index, index+1) })
 }
 
 // cut returns the text without a server, where that was in it, and which of all servers it is.
@@ -179,59 +183,44 @@ func (f File) Replace(s Server) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := join(without[:at], s.block(f.isByName(c)))
+	block := s.block(f.isByName(c))
+	replaced, _, err := f.contents([]byte(block))
+	if err != nil {
+		return nil, err
+	}
+	text := join(without[:at], block)
 	if tail := without[at:]; len(bytes.TrimSpace(tail)) > 0 {
 		text = slices.Concat(text, []byte(render.LineEnd(without)), tail)
 	}
-	return text, f.compare(c, text, func(before []plain) []plain {
-		before[index] = plainOf(s)[0]
-		return before
-	})
-}
-
-// A plain is what an edit has to keep of a server.
-type plain struct {
-	Namespace, Command string
-	Args               []string
-}
-
-func plainOf(servers ...Server) (all []plain) {
-	for _, s := range servers {
-		all = append(all, plain{s.Namespace, s.Command, s.Args})
-	}
-	return all
+	return text, f.compare(text, func(before []any) []any { return slices.Replace(before, index, index+1, replaced...) })
 }
 
 // compare checks that text says what the file says, but for what change does to its servers.
-func (f File) compare(before *config.Config, text []byte, change func([]plain) []plain) error {
-	after, err := f.load(text)
-	if err != nil {
+func (f File) compare(text []byte, change func(servers []any) []any) error {
+	if _, err := f.load(text); err != nil {
 		return err
 	}
-	list := func(c *config.Config) (all []plain) {
-		for _, s := range c.Servers {
-			all = append(all, plain{s.Namespace, s.Command, s.Args})
-		}
-		return all
-	}
-	same := slices.EqualFunc(change(list(before)), list(after), func(a, b plain) bool {
-		return a.Namespace == b.Namespace && a.Command == b.Command && slices.Equal(a.Args, b.Args)
-	})
-	old, err1 := config.Tree(f.source(f.Text))
-	now, err2 := config.Tree(f.source(text))
+	before, rest, err1 := f.contents(f.Text)
+	after, left, err2 := f.contents(text)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if !same || !reflect.DeepEqual(others(old), others(now)) {
+	if !reflect.DeepEqual(change(before), after) || !reflect.DeepEqual(rest, left) {
 		return cli.Failed(fmt.Errorf("%s cannot be edited without changing more than the server", f.Path), "edit it by hand")
 	}
 	return nil
 }
 
-// others returns what a file says besides its servers, without lines.
-func others(root source.Node) any {
-	members, _ := root.Value.([]source.Member)
-	return withoutLines(source.Node{Value: slices.DeleteFunc(slices.Clone(members), func(m source.Member) bool { return m.Key == "servers" })})
+// contents returns what a text says: its servers, in the order of Config.Servers, and the rest.
+func (f File) contents(text []byte) (servers []any, rest map[string]any, err error) {
+	root, err := config.Tree(f.source(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	rest, _ = withoutLines(root).(map[string]any)
+	all, _ := rest["servers"].([]any)
+	delete(rest, "servers")
+	return append([]any{}, all...), rest, nil // not nil, so that no servers are equal to none
 }
 
 func withoutLines(n source.Node) any {

@@ -173,6 +173,16 @@ func TestWhatCannotBeEditedStays(t *testing.T) {
 	}
 }
 
+// TestAnEditChangesNothingElse has an edit fail that would change a variable of another server.
+func TestAnEditChangesNothingElse(t *testing.T) {
+	same := func(servers []any) []any { return servers }
+	for text, ok := range map[string]bool{several + "# c": true, strings.Replace(several, `"[x]"`, `"y"`, 1): false, strings.Replace(several, ":1", ":2", 1): false} {
+		if err := file(several).compare([]byte(text), same); (err == nil) != ok {
+			t.Errorf("got %v for\n%s", err, text)
+		}
+	}
+}
+
 func TestANewFileIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tools.toml")
 	for _, names := range [][]string{nil, {"a"}, {"a", "b", "c"}} {
