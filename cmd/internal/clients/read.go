@@ -221,10 +221,19 @@ func (r *reader) key(m source.Member) {
 		e.Disabled = e.Disabled || m.Value == false
 	case "name", "description", "source", "bundled":
 	default:
+		if m.Key == "tools" && isAll(m) {
+			return
+		}
 		if len(e.Unknown) < 100 {
 			e.Unknown = append(e.Unknown, m.Key)
 		}
 	}
+}
+
+// isAll reports whether a list of tools lets all through, as Copilot CLI writes it into every entry.
+func isAll(m source.Member) bool {
+	list, _ := m.Value.([]source.Node)
+	return len(list) == 1 && list[0].Value == "*"
 }
 
 // command reads a command: a string, a list with its arguments, or Zed's older object.

@@ -211,7 +211,7 @@ func TestRefused(t *testing.T) {
 		{"null", `{"mcpServers": null}`, `line 1: "mcpServers" is null where an object is expected`, jsonSpot},
 		{"twice", "{\"mcpServers\": {},\n\"mcpServers\": {}}", "line 2: the key \"mcpServers\" has already been given", jsonSpot},
 		{"an entry that is no object", `{"mcpServers": {"toolman": 1}}`, `line 1: "toolman" is a number where an object is expected`, jsonSpot},
-		{"TOML: an inline table", "mcp_servers = {a = {}}\n", "inline table", tomlSpot},
+		{"TOML: an inline table", "x = 1\nmcp_servers = {a = {}}\n", "line 2: mcp_servers is an inline table; write its entries as tables of their own: [mcp_servers.NAME]", tomlSpot},
 		{"TOML: syntax", "a = \n", "line 1: this is not TOML", tomlSpot},
 		{"YAML: an alias", "a: &a {x: {}}\nextensions: *a\n", "alias of another value", yamlSpot},
 		{"YAML: null", "extensions: ~\n", "is null", yamlSpot},

@@ -29,7 +29,7 @@ func (s Spot) setTOML(text []byte, name string, entry []source.Member, found boo
 	if found {
 		cuts := s.tomlSpans(text, name)
 		if len(cuts) == 0 {
-			return nil, Mark{}, s.inlineTable(name)
+			return nil, Mark{}, s.inlineTable(text)
 		}
 		at := len(text)
 		if isHeader(text, cuts[0]) {
@@ -48,7 +48,7 @@ func (s Spot) setTOML(text []byte, name string, entry []source.Member, found boo
 	}
 	for _, st := range source.Statements(string(text)) {
 		if slices.Equal(st.Keys, s.Path) && !st.Header {
-			return nil, Mark{}, s.inlineTable(name)
+			return nil, Mark{}, s.inlineTable(text)
 		}
 	}
 	before := gap(text, nl)
@@ -74,8 +74,15 @@ func indentAfter(text []byte, offset int) []byte {
 	return rest[:len(rest)-len(bytes.TrimLeft(rest, " \t"))]
 }
 
-func (s Spot) inlineTable(name string) *source.Problem {
-	return &source.Problem{Msg: source.Shown(name) + " is within an inline table", Hint: "write it as [" + strings.Join(s.Path, ".") + "." + name + "]"}
+// inlineTable says that the entries are in a table on one line, which is not edited.
+func (s Spot) inlineTable(text []byte) *source.Problem {
+	p := &source.Problem{Msg: strings.Join(s.Path, ".") + " is an inline table", Hint: "write its entries as tables of their own: [" + strings.Join(s.Path, ".") + ".NAME]"}
+	for _, st := range source.Statements(string(text)) {
+		if len(st.Keys) <= len(s.Path) && slices.Equal(st.Keys, s.Path[:len(st.Keys)]) && !st.Header {
+			p.Line = lineAt(text, st.Start)
+		}
+	}
+	return p
 }
 
 // tomlSpans returns the lines of an entry: its tables, or its keys in the table around it. Comments
@@ -109,7 +116,7 @@ func (s Spot) tomlSpans(text []byte, name string) []span {
 func (s Spot) removeTOML(text []byte, name string, mark Mark) ([]byte, *source.Problem) {
 	cuts := s.tomlSpans(text, name)
 	if len(cuts) == 0 {
-		return nil, s.inlineTable(name)
+		return nil, s.inlineTable(text)
 	}
 	if exact, ok := mark.around(text, cuts[0].start, cuts[0].end); ok && len(cuts) == 1 && mark.Added {
 		// Without the line end that the addition gave the last line, others need their own.
