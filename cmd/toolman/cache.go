@@ -44,7 +44,7 @@ func newCacheListCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, err := catalogs.Open()
 			if err != nil {
-				return cli.Failed(err, "")
+				return cli.Failed(err, "set HOME or XDG_CACHE_HOME")
 			}
 			all, err := folder.Entries()
 			if err != nil {
@@ -69,7 +69,7 @@ func newCacheClearCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, servers []string) error {
 			folder, err := catalogs.Open()
 			if err != nil {
-				return cli.Failed(err, "")
+				return cli.Failed(err, "set HOME or XDG_CACHE_HOME")
 			}
 			n, err := folder.Clear(servers...)
 			if err != nil {

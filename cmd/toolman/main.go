@@ -141,8 +141,8 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 	f.AddTrace(root)
 	f.AddDebug(root)
 	f.AddTask(root)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return cli.Usage(err, "toolman --help lists the flags")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return cli.Usage(err, cmd.CommandPath()+" --help lists the flags")
 	})
 	return root
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"toolman/cmd/internal/cli"
 )
 
 // A Place is where clients look for their files.
@@ -23,7 +25,7 @@ type Place struct {
 func Here() (Place, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return Place{}, err
+		return Place{}, cli.Failed(err, "set HOME")
 	}
 	dir, err := os.Getwd()
 	if err != nil {

@@ -120,7 +120,7 @@ func (o *options) here() (s setting, err error) {
 		return s, err
 	}
 	if s.place, err = clients.Here(); err != nil {
-		return s, cli.Failed(err, "set HOME")
+		return s, err
 	}
 	s.program, err = ThisProgram()
 	return s, err
