@@ -96,7 +96,7 @@ func (r *setupRun) run(ctx context.Context) error {
 		return r.nothing(ctx)
 	}
 	for _, p := range r.plans {
-		trials, err := probe(ctx, p, r.f.Stderr)
+		trials, err := probe(ctx, p, !r.dryRun, r.f.Stderr)
 		if err != nil {
 			return err
 		}

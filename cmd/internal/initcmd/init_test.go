@@ -71,12 +71,17 @@ func TestInit(t *testing.T) {
 		"project/.vscode/mcp.json": `{"servers":{"asks":` + server(t, `,"env":{"K":"${input:the-key}"}`) + `}}`,
 	})
 	before := snapshot(t, root)
+	cache := filepath.Join(root, "home", ".cache")
+	t.Setenv("XDG_CACHE_HOME", cache)
 
 	out, err := run(t, "init", "--dry-run")
 	if err != nil || !strings.Contains(out, "+namespace = \"mine\"") || !strings.Contains(out, `"MY_`) && strings.Contains(out, "hunter22") || strings.Contains(out, "draft-07") {
 		t.Errorf("dry run: %v\n%s", err, out)
 	}
 	same(t, "dry run", before, snapshot(t, root))
+	if cached, _ := filepath.Glob(filepath.Join(cache, "toolman", "catalog", "*")); len(cached) > 0 {
+		t.Errorf("the dry run left %q in the catalog cache", cached)
+	}
 	if out, err = run(t, "init"); err == nil || !strings.Contains(err.Error(), "no terminal") || !strings.Contains(out, "toolman init will:") {
 		t.Errorf("without a terminal: %v\n%s", err, out)
 	}
@@ -89,6 +94,10 @@ func TestInit(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
+	}
+	// The first list of a client comes from the cache: init has just seen what the servers offer.
+	if cached, _ := filepath.Glob(filepath.Join(cache, "toolman", "catalog", "*")); len(cached) != 2 {
+		t.Errorf("the catalog cache has %q, want the files of two servers", cached)
 	}
 	user, project := filepath.Join(root, "home/.config/toolman/tools.toml"), filepath.Join(root, "project/tools.toml")
 	if got := text(t, user); !strings.Contains(got, `API_KEY = "${API_KEY}"`) || strings.Contains(got, "hunter22") || strings.Contains(got, "gone") {

@@ -33,8 +33,8 @@ type trial struct {
 func (t trial) tokens() int { return catalog.Tokens(t.bytes) }
 
 // probe starts the servers of a plan that tools.toml does not have yet, and shows on stderr how
-// they start.
-func probe(ctx context.Context, plan *importer.Plan, stderr *os.File) (map[*importer.Server]trial, error) {
+// they start. If cached is true, the catalog cache then has what they offer.
+func probe(ctx context.Context, plan *importer.Plan, cached bool, stderr *os.File) (map[*importer.Server]trial, error) {
 	trials := map[*importer.Server]trial{}
 	var wanted []*importer.Server
 	for _, s := range plan.New() {
@@ -44,7 +44,7 @@ func probe(ctx context.Context, plan *importer.Plan, stderr *os.File) (map[*impo
 	}
 	for len(wanted) > 0 {
 		some := wanted[:min(atOnce, len(wanted))]
-		if err := probeSome(ctx, plan, some, trials, stderr); err != nil {
+		if err := probeSome(ctx, plan, some, trials, cached, stderr); err != nil {
 			return nil, err
 		}
 		wanted = wanted[len(some):]
@@ -52,7 +52,7 @@ func probe(ctx context.Context, plan *importer.Plan, stderr *os.File) (map[*impo
 	return trials, nil
 }
 
-func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server, trials map[*importer.Server]trial, stderr *os.File) error {
+func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server, trials map[*importer.Server]trial, cached bool, stderr *os.File) error {
 	values := map[string]string{}
 	var blocks strings.Builder
 	for _, s := range some {
@@ -81,7 +81,7 @@ func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server
 	}
 	c.Beside = filepath.Join(filepath.Dir(path), "toolman-init.toml")
 	for i := range c.Servers {
-		c.Servers[i].Uncached = true // a dry run leaves nothing behind
+		c.Servers[i].Uncached = !cached
 	}
 	running, err := engine.Check(ctx, c, stderr)
 	if err != nil {
