@@ -27,7 +27,7 @@ func addMemories(o *router.Options, c *config.Config) {
 	for i, s := range Enabled(c) {
 		if !s.Uncached && !s.ForEachSession() && s.Missing == nil {
 			o.Servers[i].Memory = folder.Memory(catalogs.Server{Name: cmp.Or(s.Name, fmt.Sprintf("server %d", i+1)), Config: c.Path,
-				Start: func() string { return identity(s) }})
+				Start: func() string { return identity(s) }, Dir: cmp.Or(s.Dir, workingDir())})
 		}
 	}
 }
@@ -40,7 +40,7 @@ func identity(s *config.Server) string {
 		Argv, Inherit, Env, Headers []string
 		Dir, URL, Socket, Era       string
 		Files                       []string
-	}{Argv: s.Argv, Inherit: s.InheritEnv, Dir: cmp.Or(s.Dir, workingDir()), Socket: s.Socket, Era: s.Era, Files: programFiles(s)}
+	}{Argv: s.Argv, Inherit: s.InheritEnv, Dir: s.Dir, Socket: s.Socket, Era: s.Era, Files: programFiles(s)}
 	for _, v := range s.Env {
 		if name, _, _ := strings.Cut(v, "="); reference.IsSecretName(name) {
 			v = name

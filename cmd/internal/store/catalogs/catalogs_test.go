@@ -85,6 +85,30 @@ func TestEachServerAndEachKindOfClientHasAFile(t *testing.T) {
 	}
 }
 
+// Another project has files of its own; until then it gets what the server offered elsewhere.
+func TestEachWorkingDirectoryHasAFile(t *testing.T) {
+	f, _ := folder(t)
+	in := func(dir string) recall.Memory {
+		return f.Memory(Server{Name: "s", Start: func() string { return "s" }, Dir: dir})
+	}
+	if err := in("/p").Remember(recall.Client{Key: "c"}, offered(t, "one")); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(in("/q").Recall("c")); got != "one" {
+		t.Errorf("in another directory: %s", got)
+	}
+	if err := in("/q").Remember(recall.Client{Key: "d"}, offered(t, "two")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{"/p": "one", "/q": "two"} {
+		for _, client := range []string{"c", "d", "e", ""} {
+			if got := names(in(dir).Recall(client)); got != want {
+				t.Errorf("in %s for the client %q: %s, want %s", dir, client, got, want)
+			}
+		}
+	}
+}
+
 func TestAFileIsWrittenOnlyWhenSomethingHasChanged(t *testing.T) {
 	f, later := folder(t)
 	remember(t, f, "a", "c", "one")

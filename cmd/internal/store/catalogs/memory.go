@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"toolman/router/recall"
@@ -20,6 +21,7 @@ type Server struct {
 	Name   string        // in the configuration
 	Config string        // path of the configuration
 	Start  func() string // returns all that decides what the server is: how it is started, and which program that is
+	Dir    string        // the working directory, unless Start tells
 }
 
 // Memory returns the memory of a server.
@@ -41,16 +43,31 @@ func (m *memory) prefix() string {
 	return hex.EncodeToString(sum[:16]) + "."
 }
 
-// Recall implements recall.Memory.
+// place ends the names of the server's files of this working directory.
+func (m *memory) place() string {
+	sum := sha256.Sum256([]byte(m.server.Dir))
+	return "." + hex.EncodeToString(sum[:4]) + suffix
+}
+
+// Recall implements recall.Memory. Of other working directories it returns what the server offered
+// there only if nothing is known of this one: hardly any server looks at it, and each new project
+// has another.
 func (m *memory) Recall(key string) *recall.Offered {
-	prefix := m.prefix()
+	prefix, place := m.prefix(), m.place()
 	files, err := m.folder.files(prefix)
 	if err != nil {
 		return nil
 	}
-	if i := slices.IndexFunc(files, func(f *file) bool { return f.name == prefix+key+suffix }); i > 0 {
-		files = slices.Insert(files, 0, files[i])
+	fit := func(f *file) (n int) {
+		if strings.HasSuffix(f.name, place) {
+			n = 2
+		}
+		if strings.HasPrefix(f.name, prefix+key+".") {
+			n++
+		}
+		return n
 	}
+	slices.SortStableFunc(files, func(a, b *file) int { return fit(b) - fit(a) })
 	for _, file := range files {
 		if o, err := m.folder.read(file.name); err == nil {
 			return o
@@ -98,7 +115,7 @@ func (m *memory) Remember(c recall.Client, o *recall.Offered) error {
 	if err := m.folder.trusted(); err != nil {
 		return err
 	}
-	name := m.prefix() + c.Key + suffix
+	name := m.prefix() + c.Key + m.place()
 	if m.folder.keep(name, &h) {
 		return nil
 	}
