@@ -73,7 +73,7 @@ cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/config/c
 cmd/internal/grouping: router/audit
 cmd/internal/importer: cmd/internal/clients cmd/internal/config/byname cmd/internal/config/source cmd/internal/filechange cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/importer cmd/internal/installcmd cmd/internal/setup cmd/internal/toolsfile mcpwire mcpwire/sanitize router/catalog router/upstream
-cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup cmd/internal/translate
+cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup cmd/internal/store/catalogs cmd/internal/translate router/recall
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/logins: cmd/internal/cli cmd/internal/config/source cmd/internal/store cmd/internal/traces/files mcpwire/system

@@ -49,7 +49,7 @@ same way for models. The exit code is 1 if nothing fits.`,
 				return cli.Usage(fmt.Errorf("--limit %d cannot be", limit), "write a number from 1 to 100")
 			}
 			return useWith(f, cmd, "", fromCache, func(_ context.Context, r *router.Router, l *bridge.Local) error {
-				noteCached(cmd.ErrOrStderr(), r)
+				noteServers(cmd.ErrOrStderr(), r)
 				found, err := l.Search(words, limit)
 				if err != nil {
 					return err
@@ -80,16 +80,17 @@ func fromCache(o *router.Options) {
 	}
 }
 
-// noteCached says which servers were not asked.
-func noteCached(errOut io.Writer, r *router.Router) {
-	var names []string
+// noteServers says which servers were not asked, and which are not searched.
+func noteServers(errOut io.Writer, r *router.Router) {
+	names := map[upstream.State][]string{}
 	for _, s := range r.Upstreams() {
-		if s.State == upstream.Cached {
-			names = append(names, sanitize.Line(s.Name))
-		}
+		names[s.State] = append(names[s.State], sanitize.Line(s.Name))
 	}
-	if len(names) > 0 {
-		fmt.Fprintln(errOut, "toolman: from the catalog cache: "+strings.Join(names, ", "))
+	if of := names[upstream.Cached]; len(of) > 0 {
+		fmt.Fprintln(errOut, "toolman: from the catalog cache: "+strings.Join(of, ", "))
+	}
+	if of := names[upstream.Gone]; len(of) > 0 {
+		fmt.Fprintln(errOut, "toolman: not searched, since they do not start: "+strings.Join(of, ", ")+"; toolman doctor says why")
 	}
 }
 

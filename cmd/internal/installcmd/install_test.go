@@ -18,7 +18,9 @@ import (
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/clients/edit"
 	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/store/catalogs"
 	"toolman/fixtures/files"
+	"toolman/router/recall"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -34,7 +36,7 @@ func machine(t *testing.T) (home, project string) {
 		dir = real
 	}
 	home, project = filepath.Join(dir, "home"), filepath.Join(dir, "project")
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CLINE_DIR", "TOOLMAN_CONFIG", "TOOLMAN_CONFIG_JSON"} {
+	for _, name := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CLINE_DIR", "TOOLMAN_CONFIG", "TOOLMAN_CONFIG_JSON"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("HOME", home)
@@ -207,7 +209,28 @@ func TestUninstallAllLeavesNothing(t *testing.T) {
 		!strings.Contains(dry, ".claude.json would be as it was before\n") || !strings.Contains(dry, "would be removed: toolman has made it\n") {
 		t.Errorf("dry run:\n%s", dry)
 	}
-	mustRun(t, "uninstall", "--all")
+	if strings.Contains(dry, "catalog cache") {
+		t.Errorf("there is no catalog cache:\n%s", dry)
+	}
+	folder, err := catalogs.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Memory(catalogs.Server{Name: "s", Start: func() string { return "s" }}).Remember(recall.Client{Key: "k"}, &recall.Offered{}); err != nil {
+		t.Fatal(err)
+	}
+	files.Write(t, filepath.Join(folder.Path(), ".tmp-1"), "of a toolman that was killed", 0o600)
+	filled := files.Tree(t, home, project)
+	if dry := mustRun(t, "uninstall", "--all", "--dry-run"); !strings.HasSuffix(dry, "the catalog cache "+folder.Path()+" would be removed\n") || files.Tree(t, home, project) != filled {
+		t.Errorf("dry run:\n%s", dry)
+	}
+	mustRun(t, "uninstall", "codex")
+	if !folder.Exists() {
+		t.Error("uninstall of one client removed the catalog cache")
+	}
+	if out := mustRun(t, "uninstall", "--all"); !strings.HasSuffix(out, "the catalog cache "+folder.Path()+" is removed\n") {
+		t.Errorf("uninstall says:\n%s", out)
+	}
 	if after := files.Tree(t, home, project); after != before {
 		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
 	}

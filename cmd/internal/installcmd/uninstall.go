@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/filechange"
+	"toolman/cmd/internal/store/catalogs"
 )
 
 const uninstallHelp = `uninstall takes toolman out of the configuration of MCP clients again. A file that is as
@@ -22,7 +23,7 @@ a file that has been changed since, uninstall takes out toolman's entry, and put
 servers that "toolman init" took out of it; the other changes stay.
 
 --all undoes everything that install, init and import have done, also the tools.toml that
-they wrote, if it is unchanged.`
+they wrote, if it is unchanged. It removes the catalog cache, too.`
 
 func newUninstall() *cobra.Command {
 	var all, dryRun bool
@@ -40,7 +41,7 @@ func newUninstall() *cobra.Command {
 		},
 		ValidArgsFunction: completeClients,
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "undo all that install, init and import have done")
+	cmd.Flags().BoolVar(&all, "all", false, "undo all that install, init and import have done, and remove the catalog cache")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would change, and change nothing")
 	return cmd
 }
@@ -65,7 +66,7 @@ func (u *uninstall) run(ctx context.Context, names []string) error {
 		for _, r := range u.plan.records {
 			u.undo(ctx, r, nil)
 		}
-		if len(u.plan.records) == 0 {
+		if !u.removeCache() && len(u.plan.records) == 0 {
 			fmt.Fprintln(u.out, "nothing to undo")
 			if !u.dryRun {
 				return u.plan.store.Clean(ctx)
@@ -88,6 +89,24 @@ func (u *uninstall) run(ctx context.Context, names []string) error {
 	return u.end()
 }
 
+// removeCache removes the catalog cache, and returns false if there is none.
+func (u *uninstall) removeCache() bool {
+	cache, err := catalogs.Open()
+	if err != nil || !cache.Exists() {
+		return false
+	}
+	said := "would be removed"
+	if !u.dryRun {
+		said = "is removed"
+		if err := cache.Remove(); err != nil {
+			u.errs = append(u.errs, err)
+			return true
+		}
+	}
+	fmt.Fprintf(u.out, "the catalog cache %s %s\n", cache.Path(), said)
+	return true
+}
+
 func (u *uninstall) end() error {
 	if len(u.errs) == 0 {
 		return nil
@@ -97,12 +116,11 @@ func (u *uninstall) end() error {
 
 // undo undoes one record.
 func (u *uninstall) undo(ctx context.Context, r *changes.Record, c *clients.Client) {
-	owner := ""
-	who := r.What
+	owner, who := "", "" // a file of toolman's own belongs to no client
 	if c != nil {
-		owner, who = c.ID, c.ID
+		owner, who = c.ID, c.ID+": "
 	} else if len(r.Owners) > 0 {
-		who = strings.Join(r.Owners, ", ")
+		who = strings.Join(r.Owners, ", ") + ": "
 	}
 	done, err := u.plan.store.Undo(ctx, r, owner, u.dryRun)
 	if err != nil {
@@ -122,7 +140,7 @@ func (u *uninstall) undo(ctx context.Context, r *changes.Record, c *clients.Clie
 			fmt.Fprint(u.out, u.plan.mask(done.Diff()))
 		}
 	}
-	fmt.Fprintf(u.out, "%s: %s %s\n", who, r.Path, said(done.Outcome, u.dryRun))
+	fmt.Fprintf(u.out, "%s%s %s\n", who, r.Path, said(done.Outcome, u.dryRun))
 }
 
 // said returns what has become of a file or, in a plan, what would.

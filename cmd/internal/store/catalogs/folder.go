@@ -106,6 +106,36 @@ func (f *Folder) Clear(servers ...string) (removed int, err error) {
 	return removed, errors.Join(errs...)
 }
 
+// Remove removes all files and the folder, if there is one, and the directories above it that were
+// made for it and are empty now. Files of others stay.
+func (f *Folder) Remove() error {
+	if _, err := f.Clear(); err != nil {
+		return err
+	}
+	if temps, err := filepath.Glob(filepath.Join(f.path, tempMark+"*")); err == nil {
+		for _, path := range temps {
+			os.Remove(path)
+		}
+	}
+	dirs := []string{f.path, filepath.Dir(f.path)}
+	// A system has a directory for caches; ~/.cache may be toolman's work.
+	if home, err := os.UserHomeDir(); err == nil && filepath.Dir(dirs[1]) == filepath.Join(home, ".cache") {
+		dirs = append(dirs, filepath.Dir(dirs[1]))
+	}
+	for _, dir := range dirs {
+		if os.Remove(dir) != nil { // it is not empty
+			break
+		}
+	}
+	return nil
+}
+
+// Exists reports whether the folder exists.
+func (f *Folder) Exists() bool {
+	info, err := os.Lstat(f.path)
+	return err == nil && info.IsDir()
+}
+
 // A file is a file of the folder that has not been opened.
 type file struct {
 	name string
