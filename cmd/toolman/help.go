@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,13 @@ func newHelpCommand() *cobra.Command {
 		Short:   "Print the help of a command, or a page of the documentation",
 		Long:    helpHelp,
 		Example: "  toolman help toolset build   the help of a command\n  toolman help policies        a page",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if len(args) == 0 {
+				names = helpNames(cmd.Root())
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			found, rest, err := root.Find(args)
@@ -41,14 +49,20 @@ func newHelpCommand() *cobra.Command {
 			if isCommand {
 				return nil
 			}
-			names := cli.Subcommands(root)
-			for _, t := range topics() {
-				names = append(names, t.name)
-			}
 			return cli.Usage(fmt.Errorf("unknown command or help topic %q", strings.Join(args, " ")),
-				cli.DidYouMean(args[0], names, "toolman help ", "toolman help lists the commands and topics"))
+				cli.DidYouMean(args[0], helpNames(root), "toolman help ", "toolman help lists the commands and topics"))
 		},
 	}
+}
+
+// helpNames returns what help knows: the commands and the topics.
+func helpNames(root *cobra.Command) []string {
+	names := cli.Subcommands(root)
+	for _, t := range topics() {
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names) // a page may have the name of a command
 }
 
 // addTopics adds the list of topics to the help of toolman itself.

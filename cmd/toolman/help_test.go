@@ -52,6 +52,9 @@ func TestHelpPrintsEveryPage(t *testing.T) {
 }
 
 func TestHelpPrintsTheHelpOfACommand(t *testing.T) {
+	if _, got, _ := runHelp(t, "__complete", "help", ""); !strings.Contains(got, "serve\n") || strings.Count("\n"+got, "\nsearch\n") != 1 {
+		t.Errorf("completed is\n%s", got)
+	}
 	if code, got, _ := runHelp(t, "help", "toolset", "build"); code != cli.ExitOK || !strings.Contains(got, "toolman toolset build") {
 		t.Errorf("exit code %d, got %s", code, got)
 	}

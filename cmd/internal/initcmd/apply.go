@@ -246,7 +246,7 @@ func (do *plan) printDone(out io.Writer) {
 		}
 	}
 	for _, path := range do.configs {
-		fmt.Fprintf(out, "  - See how the servers are: toolman check --config %s\n", path)
+		fmt.Fprintf(out, "  - See how the servers are: toolman check --config %s\n", installcmd.Quote(path))
 	}
 	fmt.Fprintln(out, "  - If something does not work: toolman doctor")
 	fmt.Fprintln(out, "  - Undo everything: toolman uninstall --all")

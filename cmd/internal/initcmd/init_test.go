@@ -235,3 +235,11 @@ func TestInitWithSecretsInFiles(t *testing.T) {
 	}
 	same(t, "uninstalled", before, snapshot(t, root))
 }
+
+func TestCommandsToCopyAreQuoted(t *testing.T) {
+	var out strings.Builder
+	(&plan{configs: []string{"/home/me/My Projects/tools.toml"}}).printDone(&out)
+	if want := "toolman check --config '/home/me/My Projects/tools.toml'\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, out.String())
+	}
+}

@@ -86,18 +86,18 @@ func commandLine(c *clients.Client, f clients.File, t clients.Toolman) string {
 	for _, word := range strings.Fields(c.CLI) {
 		switch word {
 		case "NAME":
-			words = append(words, quote(t.Name))
+			words = append(words, Quote(t.Name))
 		case "COMMAND":
-			words = append(words, quote(t.Command))
+			words = append(words, Quote(t.Command))
 		case "ARGS":
 			for _, a := range t.Args {
-				words = append(words, quote(a))
+				words = append(words, Quote(a))
 			}
 		case "JSON":
-			words = append(words, quote(render.Layout{Compact: true}.JSON(source.Node{Value: f.Entry(t)}, "")))
+			words = append(words, Quote(render.Layout{Compact: true}.JSON(source.Node{Value: f.Entry(t)}, "")))
 		case "NAMED":
 			named := append([]source.Member{{Key: "name", Node: source.Node{Value: t.Name}}}, f.Entry(t)...)
-			words = append(words, quote(render.Layout{Compact: true}.JSON(source.Node{Value: named}, "")))
+			words = append(words, Quote(render.Layout{Compact: true}.JSON(source.Node{Value: named}, "")))
 		default:
 			words = append(words, word)
 		}
@@ -105,7 +105,8 @@ func commandLine(c *clients.Client, f clients.File, t clients.Toolman) string {
 	return strings.Join(words, " ")
 }
 
-func quote(word string) string {
+// Quote returns a word as a shell reads it.
+func Quote(word string) string {
 	quoted, err := syntax.Quote(word, syntax.LangPOSIX)
 	if err != nil {
 		return word
