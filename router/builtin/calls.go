@@ -49,7 +49,7 @@ func (s *Items) Call(req *client.Request, name []byte) bool {
 func (s *Items) search(req *client.Request, t *metatool.Tool) {
 	c := s.View.Load().Catalog
 	s.Waiting.RunInBackground(req, func(context.Context) client.Completion {
-		c.Prepare()
+		c.PrepareSearch()
 		return func(req *client.Request) { s.run(req, &metatool.Library{}, t.Call) }
 	})
 }

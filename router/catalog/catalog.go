@@ -155,9 +155,9 @@ func (c *Catalog) Same(other *Catalog, k mcpwire.Kind) bool {
 	return slices.EqualFunc(c.entries[k], other.entries[k], (*Entry).Same)
 }
 
-// Prepare makes Search fast: it makes what Search needs once for a catalog and all that are made
-// from it. Of thousands of items, that takes tens of milliseconds.
-func (c *Catalog) Prepare() { c.finder() }
+// PrepareSearch makes what Search needs, once for a catalog and all that are made from it. For
+// thousands of items that takes tens of milliseconds.
+func (c *Catalog) PrepareSearch() { c.finder() }
 
 // Search returns the entries that fit a query in plain words best, the best first, at most limit of
 // those for which allowed returns true.

@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -122,28 +123,31 @@ func (g *Guidance) afterSearch(inactive bool) string {
 func searchArguments(c *Context) (query string, limit int, kind string, err error) {
 	a, err := argumentsOf(c.Message, "query", "limit", "kind")
 	if err != nil {
-		return "", 0, "", err
+		return
 	}
-	if query, err = a.text("query"); err == nil && strings.TrimSpace(query) == "" {
-		err = fmt.Errorf("query is empty; say in plain words what you want to do")
-	}
-	if err != nil {
-		return "", 0, "", err
+	if query, err = a.text("query"); err != nil {
+		return
 	}
 	at, err := a.get("limit")
-	limit = defaultFound
-	if err == nil && at.Present() {
-		if limit, err = strconv.Atoi(string(a.m.Bytes(at))); err != nil || limit < 1 || limit > maxFound {
-			err = fmt.Errorf("limit must be a number from 1 to %d", maxFound)
-		}
-	}
 	if err != nil {
-		return "", 0, "", err
+		return
 	}
-	if kind, err = a.optional("kind"); err == nil && kind != "" && !slices.Contains(findable[:], kind) {
+	if kind, err = a.optional("kind"); err != nil {
+		return
+	}
+	limit = defaultFound
+	if at.Present() {
+		limit, _ = strconv.Atoi(string(a.m.Bytes(at))) // 0 if it is none
+	}
+	switch {
+	case strings.TrimSpace(query) == "":
+		err = errors.New("query is empty; say in plain words what you want to do")
+	case limit < 1 || limit > maxFound:
+		err = fmt.Errorf("limit must be a number from 1 to %d", maxFound)
+	case kind != "" && !slices.Contains(findable[:], kind):
 		err = fmt.Errorf("kind must be one of %s", strings.Join(findable[:], ", "))
 	}
-	return query, limit, kind, err
+	return
 }
 
 // similarTo returns names of items that are spelt like a query.

@@ -36,14 +36,10 @@ type Build struct {
 }
 
 // Path is the path of a file of the release.
-func (r *Release) Path(name ...string) string {
-	return filepath.Join(append([]string{r.Out}, name...)...)
-}
+func (r *Release) Path(name string) string { return filepath.Join(r.Out, name) }
 
 // Source is the path of a file of the repository.
-func (r *Release) Source(name ...string) string {
-	return filepath.Join(append([]string{r.Root}, name...)...)
-}
+func (r *Release) Source(name string) string { return filepath.Join(r.Root, name) }
 
 // Owner is who has the repository.
 func (r *Release) Owner() string {
