@@ -172,10 +172,7 @@ func (r *Router) upstreamSettled() {
 	r.hookStartLocked()
 	r.mu.Unlock()
 	close(r.startup.done)
-	for _, s := range r.sessions.list() {
-		s.ServeDeferred()
-	}
-	r.serveParked()
+	r.serveDeferred()
 }
 
 // update builds a new catalog and shows it to the sessions, unless the first list still waits.
@@ -188,14 +185,14 @@ func (r *Router) update() {
 	}
 	r.mu.Unlock()
 	if opened {
-		r.serveParked()
+		r.serveDeferred()
 	}
 }
 
-// serveParked serves the requests that wait for a server that is now ready or gone.
-func (r *Router) serveParked() {
+// serveDeferred serves the requests that wait for servers that are now ready or gone.
+func (r *Router) serveDeferred() {
 	for _, s := range r.sessions.list() {
-		s.ServeParked()
+		s.ServeDeferred()
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // toolsets and pins, and their clients are notified; what a client has switched on or off stays so.
 // Calls of items that a client may no longer use are ended. The other options need a restart.
 func (r *Router) Reload(o Options) {
-	defer r.serveParked()
+	defer r.serveDeferred()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.setOptions(&o)

@@ -53,15 +53,12 @@ func (s *Session) dedicatedSettled() {
 	s.ServeDeferred()
 }
 
-// ServeDeferred serves the requests that wait for servers.
+// ServeDeferred serves the requests that wait for servers. Those whose server is still not ready
+// wait again.
 func (s *Session) ServeDeferred() {
 	s.restoreSubscriptions()
 	s.waiting.ServeAll()
 }
-
-// ServeParked serves the requests that wait for one server each. A request whose server is still
-// not ready waits again.
-func (s *Session) ServeParked() { s.waiting.ServeAll() }
 
 // ReplaceServer puts next in the place of an upstream server that is gone. The subscriptions at the
 // server stay. It returns false if the session does not use the server, or no longer.
