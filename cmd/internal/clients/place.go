@@ -42,7 +42,7 @@ func At(home, dir string) Place {
 // projectOf returns the project of a working directory, or "". A repository in a home directory
 // itself, where some keep their settings, is no project.
 func projectOf(home, dir string) string {
-	for folder := dir; folder != home; {
+	for folder := dir; !same(folder, home); {
 		if exists(filepath.Join(folder, ".git")) {
 			return folder
 		}
@@ -52,10 +52,16 @@ func projectOf(home, dir string) string {
 		}
 		folder = parent
 	}
-	if dir == home || dir == filepath.Dir(dir) {
+	if same(dir, home) || dir == filepath.Dir(dir) {
 		return ""
 	}
 	return dir
+}
+
+// same reports whether two paths are of one folder. On Windows, the working directory has the case
+// in which it was typed.
+func same(a, b string) bool {
+	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
 func exists(path string) bool {

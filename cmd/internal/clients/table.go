@@ -63,7 +63,7 @@ func All() []*Client {
 			},
 			traces: []string{"{app}/Claude", "/Applications/Claude.app"},
 			shape:  plain,
-			Note:   "restart it to have it read the file; it starts servers in /, and without the variables of your shell",
+			Note:   "restart it to have it read the file; it starts servers in a folder of its own (/ on macOS), and without the variables of your shell",
 		},
 		{
 			ID: "cursor", Title: "Cursor", aliases: []string{"cursor-agent"},

@@ -104,7 +104,7 @@ func (c Change) Check() error {
 	case !info.Mode().IsRegular():
 		return cli.Failed(fmt.Errorf("%s is not a regular file; nothing is changed", c.Path), "edit it by hand")
 	case info.Mode().Perm()&0o200 == 0:
-		return cli.Failed(fmt.Errorf("%s is read-only; nothing is changed", c.Path), "chmod u+w it, or edit it by hand")
+		return cli.Failed(fmt.Errorf("%s is read-only; nothing is changed", c.Path), "make it writable, or edit it by hand")
 	}
 	if err := checkOwner(info); err != nil {
 		return cli.Failed(fmt.Errorf("%s %w; nothing is changed", c.Path, err), "run the command as its owner")
@@ -201,7 +201,7 @@ func (c Change) write() error {
 		return err
 	}
 	if c.After == nil {
-		return os.Remove(path)
+		return system.Retry(func() error { return os.Remove(path) })
 	}
 	mode := c.Mode
 	if mode == 0 {

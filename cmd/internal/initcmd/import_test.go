@@ -24,7 +24,8 @@ func inHome(t *testing.T, files map[string]string) (root string) {
 	}
 	t.Setenv("HOME", filepath.Join(root, "home"))
 	t.Setenv("USERPROFILE", filepath.Join(root, "home"))
-	t.Setenv("APPDATA", filepath.Join(root, "home", "AppData"))
+	t.Setenv("APPDATA", filepath.Join(root, "home", ".config"))
+	t.Setenv("LOCALAPPDATA", filepath.Join(root, "home", ".cache"))
 	for name, text := range files {
 		put(t, filepath.Join(root, name), text)
 	}

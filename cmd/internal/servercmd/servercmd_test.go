@@ -29,6 +29,7 @@ func inEmptyFolder(t *testing.T) string {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("HOME", filepath.Join(dir, "home"))
+	t.Setenv("APPDATA", filepath.Join(dir, "home", ".config"))
 	for _, name := range []string{"XDG_CONFIG_HOME", "TOOLMAN_CONFIG", "TOOLMAN_CONFIG_JSON", "CLAUDE_PROJECT_DIR"} {
 		t.Setenv(name, "")
 	}

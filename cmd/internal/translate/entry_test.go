@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolman/cmd/internal/clients"
+	"toolman/cmd/internal/clients/render"
 )
 
 // entryOf returns the only server of a client's file.
@@ -55,10 +56,10 @@ func TestServer(t *testing.T) {
 		{"secret in the URL", "windsurf", clients.User, `{"mcpServers":{"x":{"serverUrl":"https://h/mcp?api_key=abc"}}}`, `url = "${X_URL}"`, "X_URL=https://h/mcp?api_key=abc", ""},
 		{"reference in a secret", "vscode", clients.User, `{"servers":{"x":{"command":"a","env":{"API_KEY":"${env:API_KEY}","B":"${input:the-key}"}}}}`,
 			`command = "a" args = [] env = { API_KEY = "${API_KEY}", B = "${THE_KEY}" }`, "", "THE_KEY is what the client asks for as ${input:the-key}"},
-		{"envFile", "cursor", clients.Project, `{"mcpServers":{"x":{"command":"a","env":{"GIVEN":"env"},"envFile":"` + env + `"}}}`,
+		{"envFile", "cursor", clients.Project, `{"mcpServers":{"x":{"command":"a","env":{"GIVEN":"env"},"envFile":"` + filepath.ToSlash(env) + `"}}}`,
 			`command = "a" args = [] env = { GIVEN = "env", PORT = "80", API_KEY = "${API_KEY}", MODE = "a # b" }`, "API_KEY=k@.env", ""},
 		{"Codex", "codex", clients.User, "[mcp_servers.x]\ncommand = \"a\"\nenv_vars = [\"API_KEY\", \"MODE\"]\nenv = { X = \"${Y}\" }\ncwd = \"d\"\nrequired = true\nenabled_tools = [\"a\"]\n",
-			`command = "a" args = [] cwd = "/home/me/d" env = { X = "$${Y}", API_KEY = "${API_KEY}", MODE = "${MODE:-}" }`, "", "enabled_tools is not carried over"},
+			`command = "a" args = [] cwd = ` + render.TOMLString(filepath.FromSlash("/home/me/d")) + ` env = { X = "$${Y}", API_KEY = "${API_KEY}", MODE = "${MODE:-}" }`, "", "enabled_tools is not carried over"},
 		{"Codex remote", "codex", clients.User, "[mcp_servers.x]\nurl = \"https://h/mcp\"\nbearer_token_env_var = \"T\"\nenv_http_headers = { X-A = \"B\" }\n",
 			`url = "https://h/mcp" headers = { Authorization = "Bearer ${T}", X-A = "${B}" }`, "", ""},
 		{"command line", "cursor", clients.User, `{"mcpServers":{"x":{"command":"npx -y pkg"}}}`, `command = "npx" args = ["-y", "pkg"]`, "", ""},
@@ -102,7 +103,7 @@ func TestServerThatToolmanCannotHave(t *testing.T) {
 		{"claude-code", `{"mcpServers":{"x":{"type":"http","url":"https://h","oauth":{}}}}`, "logs in"},
 		{"vscode", `{"servers":{"x":{"command":"a","sandboxEnabled":true}}}`, "sandbox"},
 		{"vscode", `{"servers":{"x":{"command":"a","args":["${command:pick}"]}}}`, "args: ${command:pick} is known to the client alone"},
-		{"vscode", `{"servers":{"x":{"command":"a","envFile":"/no/such"}}}`, "envFile: /no/such cannot be read"},
+		{"vscode", `{"servers":{"x":{"command":"a","envFile":"/no/such"}}}`, "envFile: " + filepath.FromSlash("/no/such") + " cannot be read"},
 		{"cursor", `{"mcpServers":{"x":{"command":"a | b"}}}`, "command line"},
 		{"cursor", `{"mcpServers":{"x":{"url":"unix:/s"}}}`, "http"},
 	} {

@@ -14,6 +14,7 @@ import (
 var inProject = Context{OS: "linux", Project: "/work/app", Dir: "/work/app/.x", Home: "/home/me"}
 
 func TestText(t *testing.T) {
+	absolute := filepath.Join(t.TempDir(), "token")
 	for _, tt := range []struct {
 		client, written, want string
 	}{
@@ -26,9 +27,9 @@ func TestText(t *testing.T) {
 		{"vscode", "${input:api-key}", "${API_KEY}"},
 		{"vscode", "${X} $X ${unknown:x}", "$${X} $X $${unknown:x}"},
 		{"cursor", "${env:X}${env:Y}", "${X:-}${Y:-}"},
-		{"windsurf", "${env:X} ${X} ${file:/etc/token} ${file:~/t}", "${X:-} $${X} ${file:/etc/token} ${file:~/t}"},
+		{"windsurf", "${env:X} ${X} ${file:" + absolute + "} ${file:~/t}", "${X:-} $${X} ${file:" + absolute + "} ${file:~/t}"},
 		{"gemini", "$X ${X} ${X:-d} $5 %X%", "${X} ${X} ${X:-d} $5 %X%"},
-		{"opencode", "{env:X} {env:API_KEY} {file:./t} {file:~/t} ${X} {X}", "${X:-} ${API_KEY} ${file:/work/app/.x/t} ${file:~/t} $${X} {X}"},
+		{"opencode", "{env:X} {env:API_KEY} {file:./t} {file:~/t} ${X} {X}", "${X:-} ${API_KEY} ${file:" + filepath.FromSlash("/work/app/.x/t") + "} ${file:~/t} $${X} {X}"},
 		{"crush", "$X ${X}", "${X} ${X}"},
 		{"continue", "${{ secrets.MY_KEY }} ${{X}} ${X}", "${MY_KEY} ${X} $${X}"},
 		{"claude-desktop", "${X} $X $${X} {env:X}", "$${X} $X $$${X} {env:X}"},

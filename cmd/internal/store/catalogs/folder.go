@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"toolman/mcpwire/system"
 	"toolman/router/recall"
 )
 
@@ -97,7 +98,8 @@ func (f *Folder) Clear(servers ...string) (removed int, err error) {
 				continue
 			}
 		}
-		if err := os.Remove(filepath.Join(f.path, file.name)); err == nil {
+		err := system.Retry(func() error { return os.Remove(filepath.Join(f.path, file.name)) })
+		if err == nil {
 			removed++
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
@@ -190,7 +192,11 @@ func (f *Folder) open(name string) (*os.File, fs.FileInfo, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("%s is no regular file", path)
 	}
-	opened, err := os.Open(path)
+	var opened *os.File
+	err = system.Retry(func() (err error) {
+		opened, err = os.Open(path)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"toolman/mcpwire/system"
 	"toolman/router/recall"
 )
 
@@ -160,7 +161,7 @@ func (f *Folder) write(name string, h *recall.Header, o *recall.Offered) error {
 	err = recall.Write(w, h, o)
 	err = errors.Join(err, w.Flush(), temp.Close())
 	if err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(f.path, name))
+		err = system.Rename(temp.Name(), filepath.Join(f.path, name))
 	}
 	if err != nil {
 		os.Remove(temp.Name())
