@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/fixtures/files"
+
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
@@ -16,41 +18,16 @@ import (
 )
 
 // inHome makes a home directory and a project of files, and changes into the project.
-func inHome(t *testing.T, files map[string]string) (root string) {
+func inHome(t *testing.T, texts map[string]string) (root string) {
 	t.Helper()
-	root = t.TempDir()
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TOOLMAN_CONFIG", "TOOLMAN_CONFIG_JSON", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME"} {
-		t.Setenv(name, "")
+	home, _ := files.Home(t)
+	t.Setenv("APPDATA", filepath.Join(home, ".config"))
+	t.Setenv("LOCALAPPDATA", filepath.Join(home, ".cache"))
+	root = filepath.Dir(home)
+	for name, text := range texts {
+		files.Write(t, filepath.Join(root, name), text, 0o600)
 	}
-	t.Setenv("HOME", filepath.Join(root, "home"))
-	t.Setenv("USERPROFILE", filepath.Join(root, "home"))
-	t.Setenv("APPDATA", filepath.Join(root, "home", ".config"))
-	t.Setenv("LOCALAPPDATA", filepath.Join(root, "home", ".cache"))
-	for name, text := range files {
-		put(t, filepath.Join(root, name), text)
-	}
-	put(t, filepath.Join(root, "project", ".git", "HEAD"), "")
-	t.Chdir(filepath.Join(root, "project"))
 	return root
-}
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func text(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // run runs a command line of toolman without a terminal.
@@ -81,15 +58,15 @@ func TestImport(t *testing.T) {
 	if err != nil || !strings.Contains(out, "+env = { API_KEY = \"${API_KEY}\" }\n") || !strings.Contains(out, "off of Cursor") || strings.Contains(out, "hunter22") {
 		t.Errorf("dry run: %v\n%s", err, out)
 	}
-	if got := text(t, "tools.toml"); got != "# hunter22\n" {
+	if got := files.Read(t, "tools.toml"); got != "# hunter22\n" {
 		t.Errorf("the dry run wrote\n%s", got)
 	}
 	out, err = run(t, "import", "cursor")
-	got := text(t, "tools.toml")
+	got := files.Read(t, "tools.toml")
 	if err != nil || !strings.HasPrefix(got, "# hunter22\n\n# From Cursor.\n[[servers]]\nnamespace = \"fs\"\n") || strings.Count(got, "hunter22") != 1 || !strings.Contains(out, "Set API_KEY where toolman is started: server fs needs it, and "+filepath.Join(root, "home/.cursor/mcp.json")+" has its value.") {
 		t.Errorf("%v\n%s\n%s", err, out, got)
 	}
-	if out, err = run(t, "import", "cursor", "--yes"); err != nil || !strings.Contains(out, "stays as it is") || text(t, "tools.toml") != got {
+	if out, err = run(t, "import", "cursor", "--yes"); err != nil || !strings.Contains(out, "stays as it is") || files.Read(t, "tools.toml") != got {
 		t.Errorf("again: %v\n%s", err, out)
 	}
 	if out, err = run(t, "uninstall", "--all"); err != nil {
@@ -104,12 +81,12 @@ func TestImportSecretsIntoFiles(t *testing.T) {
 	if err != nil || strings.Contains(out, "hunter22") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if got := text(t, "tools.toml"); !strings.Contains(got, "${file:") || strings.Contains(got, "hunter22") {
+	if got := files.Read(t, "tools.toml"); !strings.Contains(got, "${file:") || strings.Contains(got, "hunter22") {
 		t.Errorf("got\n%s", got)
 	}
 	secret := filepath.Join(setup.ConfigFolder(os.Getenv), "secrets", "API_KEY")
-	if !strings.HasPrefix(secret, root) || text(t, secret) != "hunter22" {
-		t.Errorf("%s holds %s", secret, text(t, secret))
+	if !strings.HasPrefix(secret, root) || files.Read(t, secret) != "hunter22" {
+		t.Errorf("%s holds %s", secret, files.Read(t, secret))
 	}
 }
 
@@ -125,7 +102,7 @@ func TestImportFiles(t *testing.T) {
 	if out, err := run(t, "import", "some.json", "code.json", "config.toml", "goose.yaml"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	got := text(t, "tools.toml")
+	got := files.Read(t, "tools.toml")
 	for _, want := range []string{`args = ["${X:-1}"]`, `args = ["${X:-}"]`, `args = ["$${X}"]`, `command = "d"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
@@ -141,8 +118,8 @@ func TestImportFiles(t *testing.T) {
 	if _, err := run(t, "import", "cursor", "--secrets", "x"); cli.Code(err) != cli.ExitUsage {
 		t.Errorf("got %v", err)
 	}
-	put(t, "tools.toml", "x = [\n")
-	if _, err := run(t, "import", "some.json"); err == nil || !strings.Contains(err.Error(), "tools.toml:") || text(t, "tools.toml") != "x = [\n" {
+	files.Write(t, "tools.toml", "x = [\n", 0o600)
+	if _, err := run(t, "import", "some.json"); err == nil || !strings.Contains(err.Error(), "tools.toml:") || files.Read(t, "tools.toml") != "x = [\n" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/fixtures/files"
+
 	"toolman/cmd/internal/cli"
 	"toolman/fixtures/fakemcp"
 )
@@ -52,7 +54,7 @@ func snapshot(t *testing.T, root string) map[string]string {
 	all := map[string]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !strings.Contains(path, filepath.Join(".local", "state")) && !strings.Contains(path, ".cache") {
-			all[path] = text(t, path)
+			all[path] = files.Read(t, path)
 		}
 		return err
 	})
@@ -110,10 +112,10 @@ func TestInit(t *testing.T) {
 		t.Errorf("the catalog cache has %q, want the files of two servers", cached)
 	}
 	user, project := filepath.Join(root, "home/.config/toolman/tools.toml"), filepath.Join(root, "project/tools.toml")
-	if got := text(t, user); !strings.Contains(got, `API_KEY = "${API_KEY}"`) || strings.Contains(got, "hunter22") || strings.Contains(got, "gone") {
+	if got := files.Read(t, user); !strings.Contains(got, `API_KEY = "${API_KEY}"`) || strings.Contains(got, "hunter22") || strings.Contains(got, "gone") {
 		t.Errorf("the user's file:\n%s", got)
 	}
-	if got := text(t, project); !strings.Contains(got, `namespace = "ours"`) || !strings.Contains(got, `${THE_KEY}`) {
+	if got := files.Read(t, project); !strings.Contains(got, `namespace = "ours"`) || !strings.Contains(got, `${THE_KEY}`) {
 		t.Errorf("the project's file:\n%s", got)
 	}
 	for path, wants := range map[string][]string{
@@ -122,7 +124,7 @@ func TestInit(t *testing.T) {
 		"project/.vscode/mcp.json": {`"toolman"`, strconv.Quote(project), `"THE_KEY": "${input:the-key}"`},
 	} {
 		for _, want := range wants {
-			if got := text(t, filepath.Join(root, path)); !strings.Contains(got, want) || strings.Contains(got, `"mine"`) || strings.Contains(got, `"ours"`) {
+			if got := files.Read(t, filepath.Join(root, path)); !strings.Contains(got, want) || strings.Contains(got, `"mine"`) || strings.Contains(got, `"ours"`) {
 				t.Errorf("%s: no %s in\n%s", path, want, got)
 			}
 		}
@@ -155,13 +157,13 @@ func TestInitOfOneScopeOrClient(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", tt.args, err, out)
 		}
 		for path := range strings.FieldsSeq(tt.changed) {
-			if got := text(t, filepath.Join(root, path)); !strings.Contains(got, `"toolman"`) {
+			if got := files.Read(t, filepath.Join(root, path)); !strings.Contains(got, `"toolman"`) {
 				t.Errorf("%s: %s is\n%s", tt.args, path, got)
 			}
 		}
 		for path := range strings.FieldsSeq(tt.left) {
-			if path = filepath.Join(root, path); text(t, path) != before[path] {
-				t.Errorf("%s: %s is\n%s", tt.args, path, text(t, path))
+			if path = filepath.Join(root, path); files.Read(t, path) != before[path] {
+				t.Errorf("%s: %s is\n%s", tt.args, path, files.Read(t, path))
 			}
 		}
 		if _, err := run(t, "uninstall", "--all"); err != nil {
@@ -174,7 +176,7 @@ func TestInitOfOneScopeOrClient(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for path, want := range map[string]string{"home/.cursor/mcp.json": `"toolman"`, "project/.cursor/mcp.json": `"toolman-project"`} {
-		if got := text(t, filepath.Join(root, path)); !strings.Contains(got, want) {
+		if got := files.Read(t, filepath.Join(root, path)); !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
@@ -191,7 +193,7 @@ func TestInitWithoutServers(t *testing.T) {
 	if err != nil || !strings.Contains(out, "remote of Cursor") || !strings.Contains(out, "toolman install cursor") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if got := text(t, filepath.Join(root, "project/tools.toml")); !strings.Contains(got, "__demo-server") {
+	if got := files.Read(t, filepath.Join(root, "project/tools.toml")); !strings.Contains(got, "__demo-server") {
 		t.Errorf("got\n%s", got)
 	}
 	if out, err = run(t, "init", "--yes"); err != nil || !strings.Contains(out, "is there already") {
@@ -236,9 +238,9 @@ func TestInitWithSecretsInFiles(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	secret := filepath.Join(root, "home/.config/toolman/secrets/API_KEY")
-	if text(t, secret) != "hunter22" || strings.Contains(text(t, filepath.Join(root, "home/.claude.json")), "hunter22") ||
-		!strings.Contains(text(t, filepath.Join(root, "home/.config/toolman/tools.toml")), "${file:~/.config/toolman/secrets/API_KEY}") {
-		t.Errorf("got\n%s", text(t, filepath.Join(root, "home/.claude.json")))
+	if files.Read(t, secret) != "hunter22" || strings.Contains(files.Read(t, filepath.Join(root, "home/.claude.json")), "hunter22") ||
+		!strings.Contains(files.Read(t, filepath.Join(root, "home/.config/toolman/tools.toml")), "${file:~/.config/toolman/secrets/API_KEY}") {
+		t.Errorf("got\n%s", files.Read(t, filepath.Join(root, "home/.claude.json")))
 	}
 	if _, err := run(t, "uninstall", "--all"); err != nil {
 		t.Fatal(err)

@@ -31,24 +31,8 @@ var here, _ = os.Getwd()
 // machine makes an empty home directory and a project with a tools.toml, in which the test then is.
 func machine(t *testing.T) (home, project string) {
 	t.Helper()
-	dir := t.TempDir()
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	home, project = filepath.Join(dir, "home"), filepath.Join(dir, "project")
-	for _, name := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CLINE_DIR", "TOOLMAN_CONFIG", "TOOLMAN_CONFIG_JSON"} {
-		t.Setenv(name, "")
-	}
-	t.Setenv("HOME", home)
-	t.Setenv("USERPROFILE", home)
-	t.Setenv("APPDATA", filepath.Join(home, "Roaming"))
-	t.Setenv("LOCALAPPDATA", filepath.Join(home, "Local"))
-	files.Write(t, filepath.Join(project, ".git", "HEAD"), "", 0o644)
+	home, project = files.Home(t)
 	files.Write(t, filepath.Join(project, "tools.toml"), "[[servers]]\nnamespace = \"a\"\ncommand = \"a\"\nenv = { GITHUB_TOKEN = \"${GITHUB_TOKEN}\", REGION = \"${AWS_REGION:-x}\", H = \"${HOME}\" }\n", 0o644)
-	if err := os.MkdirAll(home, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(project)
 	return home, project
 }
 

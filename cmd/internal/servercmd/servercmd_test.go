@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/fixtures/files"
+
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
@@ -36,15 +38,6 @@ func inEmptyFolder(t *testing.T) string {
 	return dir
 }
 
-func text(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 func TestAddAndRemove(t *testing.T) {
 	dir := inEmptyFolder(t)
 	f := &setup.Flags{}
@@ -63,25 +56,25 @@ func TestAddAndRemove(t *testing.T) {
 	if _, _, err := run(f, "add", "web", "https://example.com/mcp", "--header", "Authorization: Bearer ${TOKEN}"); err != nil {
 		t.Fatal(err)
 	}
-	got := text(t, "tools.toml")
+	got := files.Read(t, "tools.toml")
 	if strings.Count(got, "[[servers]]") != 2 || !strings.HasSuffix(got, "url = \"https://example.com/mcp\"\nheaders = { Authorization = \"Bearer ${TOKEN}\" }\n") {
 		t.Errorf("got\n%s", got)
 	}
-	if schema := text(t, ".toolman/tools.schema.json"); !strings.Contains(schema, "draft-07") {
+	if schema := files.Read(t, ".toolman/tools.schema.json"); !strings.Contains(schema, "draft-07") {
 		t.Errorf("the schema is\n%s", schema)
 	}
 	if _, _, err := run(f, "add", "fs", "--", "other"); err == nil || !strings.Contains(cli.Hint(err), "--replace") {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := run(f, "add", "fs", "--replace", "--", "other"); err != nil || !strings.Contains(text(t, "tools.toml"), "command = \"other\"\nargs = []\n\n[[servers]]\nnamespace = \"web\"") {
-		t.Errorf("replace: %v\n%s", err, text(t, "tools.toml"))
+	if _, _, err := run(f, "add", "fs", "--replace", "--", "other"); err != nil || !strings.Contains(files.Read(t, "tools.toml"), "command = \"other\"\nargs = []\n\n[[servers]]\nnamespace = \"web\"") {
+		t.Errorf("replace: %v\n%s", err, files.Read(t, "tools.toml"))
 	}
 	for _, name := range []string{"fs", "web"} {
 		if _, _, err := run(f, "remove", name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := text(t, "tools.toml"); strings.Contains(got, "servers]]") || !strings.HasPrefix(got, "#:schema .toolman/tools.schema.json\n") {
+	if got := files.Read(t, "tools.toml"); strings.Contains(got, "servers]]") || !strings.HasPrefix(got, "#:schema .toolman/tools.schema.json\n") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -95,10 +88,10 @@ func TestTheFileInUseIsEdited(t *testing.T) {
 	if err := os.WriteFile(user, []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := run(&setup.Flags{}, "add", "a", "--", "x"); err != nil || !strings.HasPrefix(text(t, user), "# mine\n\n[[servers]]\n") {
-		t.Errorf("%v\n%s", err, text(t, user))
+	if _, _, err := run(&setup.Flags{}, "add", "a", "--", "x"); err != nil || !strings.HasPrefix(files.Read(t, user), "# mine\n\n[[servers]]\n") {
+		t.Errorf("%v\n%s", err, files.Read(t, user))
 	}
-	if _, _, err := run(&setup.Flags{Config: "other.toml"}, "add", "a", "--", "x"); err != nil || !strings.Contains(text(t, "other.toml"), "namespace = \"a\"") {
+	if _, _, err := run(&setup.Flags{Config: "other.toml"}, "add", "a", "--", "x"); err != nil || !strings.Contains(files.Read(t, "other.toml"), "namespace = \"a\"") {
 		t.Error(err)
 	}
 	t.Setenv("TOOLMAN_CONFIG_JSON", "{}")
@@ -128,7 +121,7 @@ func TestSecretsAreNotWrittenUnasked(t *testing.T) {
 		}
 	}
 	_, stderr, err := run(&setup.Flags{}, "add", "a", "--clear-text", "--env", "API_KEY=hunter2", "--", "x")
-	if err != nil || !strings.Contains(stderr, "warning: the value of API_KEY looks like a secret") || !strings.Contains(text(t, "tools.toml"), "hunter2") {
+	if err != nil || !strings.Contains(stderr, "warning: the value of API_KEY looks like a secret") || !strings.Contains(files.Read(t, "tools.toml"), "hunter2") {
 		t.Errorf("%v\n%s", err, stderr)
 	}
 }
@@ -157,7 +150,7 @@ func TestWrongAdditions(t *testing.T) {
 	if err := os.WriteFile("tools.toml", []byte("[[servers]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := run(&setup.Flags{}, "add", "a", "--", "x"); err == nil || !strings.Contains(err.Error(), "tools.toml:") || text(t, "tools.toml") != "[[servers]\n" {
+	if _, _, err := run(&setup.Flags{}, "add", "a", "--", "x"); err == nil || !strings.Contains(err.Error(), "tools.toml:") || files.Read(t, "tools.toml") != "[[servers]\n" {
 		t.Errorf("got %v", err)
 	}
 }
