@@ -184,8 +184,24 @@ func TestUndoAfterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	files.Write(t, path(".toolman-a.json-1"), "{", 0o600) // which was to be a.json, or a record
+	files.Write(t, filepath.Join(s.dir, ".toolman-x.json-1"), "{", 0o600)
 	if got := fmt.Sprint(undoAll(t, s)); got != "[restored gone removed]" {
 		t.Errorf("outcomes: %v", got)
+	}
+	if after := files.Tree(t, path(".")); after != before {
+		t.Errorf("after undo:\n%s\nbefore:\n%s", after, before)
+	}
+
+	// A crash before the first record leaves the folders and what they are known by.
+	if _, err := s.lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.dir, lockFile)); err != nil { // the process has none any more
+		t.Fatal(err)
+	}
+	if err := s.Clean(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	if after := files.Tree(t, path(".")); after != before {
 		t.Errorf("after undo:\n%s\nbefore:\n%s", after, before)
