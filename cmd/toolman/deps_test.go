@@ -124,7 +124,7 @@ mcpwire/jsonschema:
 mcpwire/sanitize:
 mcpwire/schema: mcpwire/jsonschema
 mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/endpoint
-mcpwire/streamhttp/credential: mcpwire/sanitize mcpwire/system
+mcpwire/streamhttp/credential: mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/endpoint mcpwire/system
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1: mcpwire/system
 mcpwire/system:

@@ -334,7 +334,7 @@ func TestGetObject(t *testing.T) {
 		{"an error as an object", `{"error":"x"}`, "", 400, false},
 		{"a web page", "<html>", "is not a JSON object", 200, true},
 		{"an error as a web page", "<html>", "", 403, true},
-		{"nothing", "", "is not a JSON object", 200, true},
+		{"nothing", "", "", 200, false},
 		{"an array", "[]", "is not a JSON object", 200, true},
 		{"null", "null", "is not a JSON object", 200, true},
 		{"more behind it", "{}{}", "is not a JSON object", 200, true},
@@ -417,11 +417,11 @@ func TestGetObjectDoesNotWaitForEver(t *testing.T) {
 }
 
 func TestMembersOfAnObject(t *testing.T) {
-	o, err := parseObject([]byte(`{"text":"a","texts":["a","b"],"mixed":["a",1],"yes":true,"null":null}`))
+	o, err := ParseObject([]byte(`{"text":"a","texts":["a","b"],"mixed":["a",1],"yes":true,"empty":[],"null":null}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Text("text") != "a" || o.Text("texts") != "" || o.Text("none") != "" || len(o.Texts("texts")) != 2 || o.Texts("mixed") != nil || o.Texts("text") != nil ||
+	if o.Text("text") != "a" || o.Text("texts") != "" || o.Text("none") != "" || len(o.Texts("texts")) != 2 || len(o.Texts("mixed")) != 1 || o.Texts("empty") == nil || o.Texts("null") != nil || o.Texts("text") != nil ||
 		!o.Bool("yes") || o.Bool("text") || !o.Has("null") || o.Has("none") {
 		t.Errorf("got %v", o)
 	}

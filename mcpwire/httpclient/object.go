@@ -29,12 +29,20 @@ func (o Object) Text(key string) (s string) {
 	return s
 }
 
-// Texts returns an array of strings.
-func (o Object) Texts(key string) (s []string) {
-	if json.Unmarshal(o[key], &s) != nil {
+// Texts returns the strings in an array. It is not nil if there is an array.
+func (o Object) Texts(key string) (all []string) {
+	var raw []json.RawMessage
+	if json.Unmarshal(o[key], &raw) != nil || raw == nil {
 		return nil
 	}
-	return s
+	all = []string{}
+	for _, one := range raw {
+		var s *string
+		if json.Unmarshal(one, &s) == nil && s != nil {
+			all = append(all, *s)
+		}
+	}
+	return all
 }
 
 // Bool returns a boolean.
@@ -45,8 +53,8 @@ func (o Object) Bool(key string) (b bool) {
 	return b
 }
 
-// GetObject sends a request and reads the JSON object in the response. A body that is too large, no
-// object or one with a key twice is an error. With the status of an error, a body that is no object
+// GetObject sends a request and reads the JSON object in the response. An empty body is an empty
+// object. A body that is too large, no object or one with a key twice is an error. With the status of an error, a body that is no object
 // is not: then the Object is nil. The response's Body can still be read.
 func GetObject(ctx context.Context, c *http.Client, req *http.Request) (Object, *http.Response, error) {
 	if req.Method == http.MethodGet || req.Method == "" {
@@ -68,15 +76,18 @@ func GetObject(ctx context.Context, c *http.Client, req *http.Request) (Object, 
 		return nil, nil, plainError(fmt.Sprintf("the response is longer than %d bytes", maxObject))
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	o, err := parseObject(body)
+	if len(body) == 0 {
+		return Object{}, resp, nil // as for a token that has been revoked (RFC 7009, 2.2)
+	}
+	o, err := ParseObject(body)
 	if err != nil && resp.StatusCode/100 == 2 {
 		return nil, nil, err
 	}
 	return o, resp, nil
 }
 
-// parseObject reads an object. Errors do not quote it.
-func parseObject(body []byte) (o Object, err error) {
+// ParseObject reads an object. No object in it may have a key twice. Errors do not quote it.
+func ParseObject(body []byte) (o Object, err error) {
 	if json.Unmarshal(body, &o) != nil || o == nil {
 		return nil, plainError("the response is not a JSON object")
 	}

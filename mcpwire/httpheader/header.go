@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"toolman/jsonrpc"
@@ -70,6 +71,18 @@ func weightless(parameters string) bool {
 		}
 	}
 	return false
+}
+
+// RetryAfter reads the header Retry-After (RFC 9110, 10.2.3); 0 if there is none.
+func RetryAfter(h http.Header) time.Duration {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(at)).Round(time.Second)
+	}
+	return 0
 }
 
 // Target returns the value of the header Mcp-Name of a modern message, not encoded. ok is false for

@@ -46,6 +46,12 @@ type Options struct {
 // A Credential authorizes requests.
 type Credential = endpoint.Credential
 
+// A Verdict is what a Credential says of a response with the status 401 or 403.
+type Verdict = endpoint.Verdict
+
+// A Passing is an error of a Credential that another try may not have.
+type Passing = endpoint.Passing
+
 // A Conn is a connection to a server over HTTP. It has the methods of a peer.Peer. They may be
 // called from any goroutine, and do not block.
 type Conn struct {
@@ -62,6 +68,7 @@ type Conn struct {
 	done   chan struct{}
 
 	lastID   atomic.Int64 // of the transport's own requests
+	expiring atomic.Bool  // expire was called
 	reviving sync.Mutex   // held while a session replaces another one; locked before mu
 
 	mu      sync.Mutex

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -20,6 +21,8 @@ const (
 	maxPause      = 30 * time.Second
 	maxRetryAfter = 5 * time.Second // a server that asks for more gets no retry
 	notifyTime    = 30 * time.Second
+	expireTime    = 5 * time.Second // for requests in flight
+	expirePause   = 10 * time.Millisecond
 
 	// headStart is the time between a request and its cancellation if the server does not react to
 	// the request. The two use different connections, and a server ignores the cancellation of a
@@ -93,7 +96,7 @@ func (c *Conn) deliver(p *post) *endpoint.Failure {
 			return nil
 		}
 		if f.Reopened {
-			p.tries = 0
+			p.tries, p.renewed = 0, false
 		}
 		wait, again := c.retry(p, f)
 		if !again {
@@ -141,7 +144,7 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 	elsewhere := c.server.AnswersOnStream()
 	req, err := c.server.Post(ctx, p.frame)
 	if err != nil {
-		return &endpoint.Failure{Text: err.Error()}
+		return endpoint.Unauthorized(err)
 	}
 	c.setHeaders(req.Header, p)
 	resp, err := c.server.Do(req)
@@ -150,9 +153,13 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		f := endpoint.Refusal(resp, p.inSession())
-		if f.Status == http.StatusUnauthorized && !p.renewed && c.server.Renewed(req) {
-			p.renewed, f.Unsent, f.Transient = true, true, true
+		f := c.server.Refusal(req, resp, p.inSession())
+		if f.Status == http.StatusUnauthorized && f.Unsent {
+			f.Unsent, p.renewed = !p.renewed, true
+			f.Transient = f.Unsent
+		}
+		if f.Ended {
+			c.expire(f.Text)
 		}
 		return f
 	}
@@ -167,6 +174,23 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 		<-p.ctx.Done()
 	}
 	return nil
+}
+
+// expire ends the connection, because the server takes no more requests. Those that it has taken
+// may still get their responses.
+func (c *Conn) expire(why string) {
+	if !c.expiring.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		limit := time.Now().Add(expireTime)
+		for c.Answering() > 0 && time.Now().Before(limit) {
+			if !sleep(c.ctx, expirePause) {
+				return
+			}
+		}
+		c.end(errors.New(why))
+	}()
 }
 
 // mark records that a message has been written, and with begun also that the server reacts to it.

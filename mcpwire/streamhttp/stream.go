@@ -111,6 +111,9 @@ func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
 		case f != nil && f.Status == http.StatusNotFound && opened:
 			c.revive(ctx, s)
 			return
+		case f != nil && f.Ended:
+			c.expire(f.Text)
+			return
 		case f != nil && f.Status != 0 && !f.Transient:
 			return // the server offers no stream (405)
 		case f == nil:

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
+	"toolman/cmd/internal/store"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpclient"
@@ -165,12 +167,13 @@ func credentialOf(r *config.Remote, tokens *tokens) (streamhttp.Credential, erro
 		return nil, err
 	}
 	of := credential.OAuth{TokenURL: r.OAuth.TokenURL, ClientID: r.OAuth.ClientID, ClientSecret: r.OAuth.ClientSecret,
-		Scopes: r.OAuth.Scopes, HTTP: client, Secret: tokens.issued}
-	if r.OAuth.TokenFile != "" {
-		return credential.NewTokenFile(r.OAuth.TokenFile, of), nil
-	}
+		Scopes: r.OAuth.Scopes, HTTP: client, Secret: tokens.issued,
+		Lock: func(ctx context.Context, path string) (unlock func(), err error) { return store.Lock(ctx, path, 0o600) }}
 	if u, err := url.Parse(r.URL); err == nil {
 		of.Resource = httpclient.Shown(u)
+	}
+	if r.OAuth.TokenFile != "" {
+		return credential.NewTokenFile(r.OAuth.TokenFile, of), nil
 	}
 	return credential.NewClientCredentials(of), nil
 }

@@ -6,15 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"toolman/mcpwire/streamhttp/internal/endpoint"
 	"toolman/mcpwire/system"
 
 	"golang.org/x/oauth2"
 )
+
+// errUnsaved is the error of a refresh whose result is in no file.
+var errUnsaved = errors.New("the new token cannot be saved, and the old one may no longer work")
 
 // maxFile is the largest size of a file with a token.
 const maxFile = 64 << 10
@@ -41,31 +46,32 @@ func NewTokenFile(path string, of OAuth) *TokenFile {
 // Authorize sets the header Authorization. It waits for the authorization server if the token needs
 // to be refreshed.
 func (f *TokenFile) Authorize(ctx context.Context, h http.Header) error {
-	return f.authorize(ctx, h, f.renew)
+	return f.authorize(ctx, h, f.current, f.renew)
 }
 
-// renew reads the file, and requests a token if that in the file has expired.
-func (f *TokenFile) renew(ctx context.Context) error {
+// current reads the file, and reports whether the token in it can be used. One that has expired is
+// used, too, if it cannot be refreshed: nothing better is known.
+func (f *TokenFile) current() (bool, error) {
 	_, err := f.load()
-	if err == nil && f.refreshable() && !f.fresh() {
-		err = f.refresh(ctx)
-	}
-	return err
+	return f.fresh() || !f.refreshable(), err
 }
 
 // Refused records that a server has rejected the token. There may be another one if the file has
 // changed or the token can be refreshed.
-func (f *TokenFile) Refused(h http.Header) bool {
+func (f *TokenFile) Refused(h http.Header, resp *http.Response) endpoint.Verdict {
+	if resp.StatusCode != http.StatusUnauthorized {
+		return endpoint.Verdict{}
+	}
 	f.enter(context.Background()) // does not fail
 	defer f.leave()
 	if _, err := f.load(); err != nil {
-		return false
+		return endpoint.Verdict{}
 	}
 	if h.Get("Authorization") != f.header() {
-		return true
+		return endpoint.Verdict{Again: true}
 	}
 	f.refused = true
-	return f.refreshable()
+	return endpoint.Verdict{Again: f.refreshable()}
 }
 
 func (f *TokenFile) refreshable() bool { return f.token.RefreshToken != "" && f.of.TokenURL != "" }
@@ -76,7 +82,7 @@ func (f *TokenFile) load() (changed bool, err error) {
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("token_file: %w", err)
-	case f.read != nil && info.ModTime().Equal(f.read.ModTime()) && info.Size() == f.read.Size():
+	case f.read != nil && os.SameFile(info, f.read) && info.ModTime().Equal(f.read.ModTime()) && info.Size() == f.read.Size():
 		return false, nil
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return false, fmt.Errorf("token_file: %s is not a regular file of at most %d bytes", f.path, maxFile)
@@ -115,7 +121,7 @@ func (f *TokenFile) parse(text string, written time.Time) error {
 	if !sendable(file.AccessToken) || file.AccessToken == "" && file.RefreshToken == "" {
 		return errors.New("contains no usable token; the token must be visible ASCII on a single line")
 	}
-	f.set(file.Token)
+	f.set(file.Token, time.Time{})
 	f.members = members
 	return nil
 }
@@ -125,33 +131,50 @@ func sendable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// refresh requests a token. If another program has used the refresh token first, the file contains
-// another one.
-func (f *TokenFile) refresh(ctx context.Context) error {
-	ctx, cancel := f.of.context(ctx)
-	defer cancel()
-	config := oauth2.Config{ClientID: f.of.ClientID, ClientSecret: f.of.ClientSecret, Scopes: f.of.Scopes, Endpoint: oauth2.Endpoint{TokenURL: f.of.TokenURL}}
-	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: f.token.RefreshToken}).Token()
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode == "invalid_grant" {
+// renew requests a token, unless another program has put one into the file meanwhile. It holds a
+// lock across processes: many servers accept a refresh token once.
+func (f *TokenFile) renew(ctx context.Context) error {
+	path := f.path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if f.of.Lock != nil {
+		waiting, cancel := context.WithTimeout(ctx, lockTime)
+		defer cancel()
+		unlock, err := f.of.Lock(waiting, path+".lock")
+		if err != nil {
+			return fmt.Errorf("token_file: it is not refreshed, because it cannot be locked: %w", err)
+		}
+		defer unlock()
+	}
+	if changed, err := f.load(); err != nil || changed && f.fresh() || !f.refreshable() {
+		return err
+	}
+	at := time.Now()
+	refresh := f.token.RefreshToken
+	token, err := f.of.probe(ctx, func() url.Values {
+		return url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}
+	})
+	if refused, ok := errors.AsType[*Refused](err); ok && refused.InvalidGrant() {
 		if changed, loadErr := f.load(); changed && loadErr == nil && f.fresh() {
-			return nil
+			return nil // by a program that does not know the lock
 		}
 	}
 	if err != nil {
 		return f.of.explain(err)
 	}
-	if token.AccessToken == "" || !sendable(token.AccessToken) {
-		return errors.New("the authorization server issued a token that is empty or not visible ASCII")
+	if token.RefreshToken == "" {
+		token.RefreshToken = refresh
 	}
-	f.set(*token)
-	if err := f.write(); err != nil {
-		return fmt.Errorf("token_file: the new token cannot be saved, and the old one may no longer work: %w", err)
+	f.set(*token, at)
+	if err := f.write(path); err != nil {
+		return fmt.Errorf("token_file: %w: %w", errUnsaved, err)
 	}
 	return nil
 }
 
 // write puts the token into the file, and keeps the other members.
-func (f *TokenFile) write() error {
+func (f *TokenFile) write(path string) error {
 	if f.members == nil {
 		f.members = map[string]json.RawMessage{}
 	}
@@ -167,7 +190,7 @@ func (f *TokenFile) write() error {
 	if err != nil {
 		return err
 	}
-	if err := replace(f.path, append(text, '\n')); err != nil {
+	if err := replace(path, append(text, '\n')); err != nil {
 		return err
 	}
 	f.read, err = os.Stat(f.path)
@@ -178,9 +201,6 @@ func (f *TokenFile) member(key, value string) { f.members[key], _ = json.Marshal
 
 // replace replaces the content of a file, whole or not at all. Only its owner may read it.
 func replace(path string, text []byte) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
 	temp, err := os.CreateTemp(filepath.Dir(path), ".token-*") // 0600
 	if err != nil {
 		return err

@@ -22,16 +22,6 @@ import (
 
 const deleteTime = 2 * time.Second
 
-// A Credential authorizes requests. Its methods may be called from any goroutine.
-type Credential interface {
-	// Authorize sets headers. It may ask another server for a token, until ctx ends. Its errors
-	// contain no secrets.
-	Authorize(ctx context.Context, h http.Header) error
-	// Refused records that the server has rejected the headers that Authorize set. It reports
-	// whether the next ones may differ.
-	Refused(h http.Header) bool
-}
-
 // An Endpoint is the MCP endpoint of a server.
 type Endpoint struct {
 	url        *url.URL // as configured
@@ -173,35 +163,44 @@ func (e *Endpoint) Do(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Renewed reports whether there may be another credential after the server has rejected a request.
-func (e *Endpoint) Renewed(req *http.Request) bool {
-	return e.credential != nil && e.credential.Refused(req.Header)
+// Refused tells the credential that the server has rejected a request.
+func (e *Endpoint) Refused(req *http.Request, resp *http.Response) Verdict {
+	if e.credential == nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+		return Verdict{}
+	}
+	return e.credential.Refused(req.Header, resp)
 }
 
 // Get opens a stream of a session. If lastID is not "", the stream starts behind that event.
 func (e *Endpoint) Get(ctx context.Context, s Session, lastID string) (*http.Response, *Failure) {
-	req, err := e.request(ctx, http.MethodGet, e.place.Load())
-	if err != nil {
-		return nil, &Failure{Text: err.Error()}
+	for again := true; ; again = false {
+		req, err := e.request(ctx, http.MethodGet, e.place.Load())
+		if err != nil {
+			return nil, Unauthorized(err)
+		}
+		req.Header.Set("Accept", httpheader.EventStream)
+		s.SetHeaders(req.Header)
+		if lastID != "" {
+			req.Header.Set(httpheader.LastEvent, lastID)
+		}
+		resp, err := e.Do(req)
+		switch {
+		case err != nil:
+			return nil, NetworkFailure(err, false)
+		case resp.StatusCode/100 != 2:
+			f := e.Refusal(req, resp, s.ID != "")
+			resp.Body.Close()
+			if f.Unsent && again {
+				continue
+			}
+			f.Unsent, f.Transient = false, f.Transient && !f.Unsent
+			return nil, f
+		case httpheader.MediaType(resp.Header) != httpheader.EventStream:
+			resp.Body.Close()
+			return nil, NotMCP(resp)
+		}
+		return resp, nil
 	}
-	req.Header.Set("Accept", httpheader.EventStream)
-	s.SetHeaders(req.Header)
-	if lastID != "" {
-		req.Header.Set(httpheader.LastEvent, lastID)
-	}
-	resp, err := e.Do(req)
-	if err != nil {
-		return nil, NetworkFailure(err, false)
-	}
-	switch {
-	case resp.StatusCode/100 != 2:
-		defer resp.Body.Close()
-		return nil, Refusal(resp, s.ID != "")
-	case httpheader.MediaType(resp.Header) != httpheader.EventStream:
-		resp.Body.Close()
-		return nil, NotMCP(resp)
-	}
-	return resp, nil
 }
 
 // Delete ends a session. It ignores a refusal: some servers do not allow clients to end sessions.

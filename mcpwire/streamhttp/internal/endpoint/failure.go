@@ -27,6 +27,7 @@ type Failure struct {
 	Unsent    bool          // no part of the message was sent
 	Transient bool          // a retry may succeed
 	Reopened  bool          // an open subscription has broken off
+	Ended     bool          // the connection ends with it
 	Wait      time.Duration // that the server asked for
 	RPC       []byte        // the server's own error object, to be passed on as it is
 	Code      int64         // of RPC
@@ -70,8 +71,8 @@ func NotMCP(resp *http.Response) *Failure {
 		" instead of application/json or text/event-stream; check that this is the URL of its MCP endpoint"}
 }
 
-// Refusal reads a response with the status of an error.
-func Refusal(resp *http.Response, inSession bool) *Failure {
+// refusal reads a response with the status of an error.
+func refusal(resp *http.Response, inSession bool) *Failure {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	f := &Failure{}
 	detail := ""
@@ -83,7 +84,7 @@ func Refusal(resp *http.Response, inSession bool) *Failure {
 	} else {
 		detail = detailOf(httpheader.MediaType(resp.Header), body)
 	}
-	f.Status, f.Wait = resp.StatusCode, retryAfter(resp.Header)
+	f.Status, f.Wait = resp.StatusCode, httpheader.RetryAfter(resp.Header)
 	switch f.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		f.RPC = nil // the text for the status is more useful
@@ -135,18 +136,6 @@ func statusText(f *Failure, inSession bool) string {
 		return "the server or a proxy before it failed (" + status + "); it may have executed the request"
 	}
 	return "the server refuses the request (" + status + ")"
-}
-
-// retryAfter reads the header Retry-After (RFC 9110, 10.2.3).
-func retryAfter(h http.Header) time.Duration {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(at)).Round(time.Second)
-	}
-	return 0
 }
 
 // detailOf returns the text for users in a body that is not a JSON-RPC error.
