@@ -81,6 +81,7 @@ cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/ta
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
 cmd/internal/servercmd: cmd/internal/cli cmd/internal/config cmd/internal/config/byname cmd/internal/filechange cmd/internal/setup cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store cmd/internal/store/catalogs jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
+cmd/internal/signin: cmd/internal/cli cmd/internal/logins cmd/internal/signin/callback cmd/internal/signin/discovery jsonrpc mcpwire mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential
 cmd/internal/signin/callback: cmd/internal/cli mcpwire/sanitize
 cmd/internal/signin/discovery: cmd/internal/cli mcpwire mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
@@ -203,7 +204,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"github.com/valkey-io/valkey-go":   {"toolman/router/httpd/cluster/engine"},
-	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
+	"golang.org/x/oauth2":              {"toolman/cmd/internal/signin", "toolman/mcpwire/streamhttp/credential"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/router/builtin", "toolman/router/client", "toolman/router/discovery", "toolman/router/feed", "toolman/router/hook", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/cluster", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
