@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"toolman/cmd/internal/config/reference"
@@ -21,13 +22,30 @@ type Remote struct {
 	OAuth         *OAuth                   // nil: none
 }
 
-// OAuth says how toolman gets a remote server's tokens: by client credentials, or from a file.
+// OAuth says how toolman gets a remote server's tokens: by client credentials, from a file, or, with
+// neither TokenURL nor TokenFile, by a login of the user, for which the other fields are.
 type OAuth struct {
 	TokenURL     string // https, or http to loopback; "" if TokenFile is not refreshed
 	ClientID     string
 	ClientSecret string
 	Scopes       []string
 	TokenFile    string // absolute; "": client credentials
+
+	Issuer      string  // the authorization server, and what its metadata may say; "": what the server names
+	RedirectURI string  // http to loopback; "": any port
+	ClientName  string  // of the client that toolman registers; "": toolman
+	Account     string  // whose login it is; "": the name of the server
+	Resource    *string // nil: what metadata say; of "": none is sent
+	AssumePKCE  bool    // even if metadata do not name S256
+	PerAgent    bool    // each agent has a login of its own
+}
+
+// TakesLogin reports whether a user can log in to the server: it has no other credentials.
+func (r *Remote) TakesLogin() bool {
+	u, err := url.Parse(r.URL)
+	own := func(name string) bool { return strings.EqualFold(name, "Authorization") }
+	return err == nil && u.User == nil && (r.OAuth == nil || r.OAuth.TokenURL == "" && r.OAuth.TokenFile == "") && r.Header.Get("Authorization") == "" &&
+		!slices.ContainsFunc(r.SessionHeader, func(v reference.SessionValue) bool { return own(v.Name) })
 }
 
 const (
@@ -39,6 +57,8 @@ const (
 	// scopePattern matches a scope-token of RFC 6749, 3.3.
 	scopePattern = `^[!#-\[\]-~]+$`
 	scopeHint    = "write a scope's name, without spaces, quotes and backslashes"
+
+	exampleRedirect = `"http://127.0.0.1:8321/callback"`
 
 	exampleHeaders = `{ Authorization = "Bearer ${TOKEN}" }`
 	httpsHint      = "write an https URL; http is for localhost alone"
@@ -129,9 +149,14 @@ func headers(t table.Table) []source.Member {
 	})
 }
 
+// oauthKeys are the keys of oauth.
+func oauthKeys() []string {
+	return []string{"token_url", "client_id", "client_secret", "scopes", "token_file", "issuer", "redirect_uri", "client_name", "resource", "assume_pkce", "account", "per_agent"}
+}
+
 // oauth decodes the table of that name. It replaces references if expand is set.
 func (d *decoder) oauth(server table.Table, expand bool) *OAuth {
-	t, ok := server.Inner("oauth", "servers.oauth", "token_url", "client_id", "client_secret", "scopes", "token_file")
+	t, ok := server.Inner("oauth", "servers.oauth", oauthKeys()...)
 	if !ok {
 		return nil
 	}
@@ -142,8 +167,14 @@ func (d *decoder) oauth(server table.Table, expand bool) *OAuth {
 			text = d.scope(t, key, "oauth."+key).Expand(text)
 		}
 		known := text != "" && (expand || !strings.Contains(text, "${")) && d.Count() == before
-		if key == "token_url" && known && !isSafeURL(text) {
+		switch {
+		case !known:
+		case key == "token_url" && !isSafeURL(text):
 			t.FailAt(key, httpsHint, "token_url cannot be used")
+		case key == "issuer" && (!isRemoteURL(text) || strings.ContainsAny(text, "?@")):
+			t.FailAt(key, t.Instead(key, example), "issuer is not a URL with a host, and without user and query")
+		case key == "redirect_uri" && (!isSafeURL(text) || !strings.HasPrefix(text, "http://") || strings.Contains(text, "?")):
+			t.FailAt(key, t.Instead(key, exampleRedirect), "redirect_uri is not http on this machine, without a query")
 		}
 		return text
 	}
@@ -152,13 +183,26 @@ func (d *decoder) oauth(server table.Table, expand bool) *OAuth {
 		ClientID:     filled("client_id", `"toolman"`),
 		ClientSecret: filled("client_secret", `"${CLIENT_SECRET}"`),
 		TokenFile:    filled("token_file", `"token.json"`),
+		Issuer:       filled("issuer", `"https://login.example.com"`),
+		RedirectURI:  filled("redirect_uri", exampleRedirect),
+		ClientName:   filled("client_name", `"toolman"`),
+		Account:      filled("account", `"work"`),
+		AssumePKCE:   t.Bool("assume_pkce", false),
+		PerAgent:     t.Bool("per_agent", false),
 		Scopes:       table.Texts(t.Strings("scopes", `["mcp"]`, table.Match("scopes", scopePattern, scopeHint))),
 	}
-	for _, key := range []string{"token_url", "client_id", "client_secret"} {
-		if !t.Has("token_file") && !t.Has(key) {
+	if resource, ok := t.Text("resource", `"https://mcp.example.com/mcp"`); ok {
+		if expand {
+			resource = d.scope(t, "resource", "oauth.resource").Expand(resource)
+		}
+		o.Resource = &resource
+	}
+	for _, key := range []string{"client_id", "client_secret"} {
+		if t.Has("token_url") && !t.Has("token_file") && !t.Has(key) {
 			t.Fail(t.Line, t.Instead(key, `"…"`)+", or "+t.Write("token_file", `"…"`)+" for a token that is there already", "servers.oauth has no %s", key)
 		}
 	}
+	t.Needs("client_secret", "client_id", `"…"`)
 	if !expand {
 		return o
 	}
