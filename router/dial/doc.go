@@ -3,6 +3,7 @@
 package dial
 
 import (
+	"context"
 	"errors"
 
 	"toolman/jsonrpc/peer"
@@ -25,6 +26,17 @@ type Conn interface {
 	LastWords() string
 	// String names the other end, without secrets.
 	String() string
+}
+
+// A Login is what a person does so that a server takes requests. Connections to one server share it.
+type Login interface {
+	// Wanted returns what a person does, such as "run toolman login linear", or "" if nothing is
+	// known to help.
+	Wanted() string
+	// Wait returns when that has been done, or when ctx ends.
+	Wait(ctx context.Context)
+	// Look looks at once whether it has been done.
+	Look()
 }
 
 // ErrEnding reports that toolman is ending and opens no further connection.

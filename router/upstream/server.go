@@ -24,6 +24,7 @@ type Server struct {
 	// Dial connects to a server in another way, such as HTTP; nil if there is none. It must not
 	// wait for the network. log receives what the connection reports outside the protocol.
 	Dial         func(log func(line string)) (dial.Conn, error)
+	Login        dial.Login    // of a person, for connections by Dial; nil: there is none
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls at once; 0: no limit
@@ -37,10 +38,8 @@ type Server struct {
 	// session goes without the server if there is an error, which must not contain the client's
 	// values. If ForSession is nil, all sessions use the same configuration.
 	ForSession func(config map[string]string) (Server, error)
-	// Release is called when the server that ForSession has returned is no longer needed; it may be
-	// nil.
-	Release func()
-	Cache   []cache.Rule // of which tools results are kept, and for how long
+	Release    func()       // called when what ForSession has returned is no longer needed; may be nil
+	Cache      []cache.Rule // of which tools results are kept, and for how long
 	// Memory keeps what the server offers for the next run of toolman; nil: nothing does.
 	Memory     recall.Memory
 	Lazy       bool // if its items are known from an earlier run, it starts when a request needs it

@@ -11,6 +11,9 @@ func (s *Server) ofRemote() (Finding, bool) {
 		return s.problem("socket-unreachable", problem, "start the server that listens there, or correct socket at "+s.at()), true
 	case s.Remote == nil:
 		return Finding{}, false
+	case has(loginWanted):
+		command, _, _ := strings.Cut(problem[strings.Index(problem, loginWanted):], ";")
+		return s.problem("login-required", problem, "run "+command), true
 	case has("(401"):
 		if s.Remote.OAuth != nil || len(s.Remote.Header) > 0 {
 			return s.problem("credentials-rejected", problem, "renew the token that headers or oauth at "+s.at()+" gives; an environment variable may hold an old one"), true
@@ -39,6 +42,9 @@ func (s *Server) ofRemote() (Finding, bool) {
 	}
 	return s.problem("unreachable", problem, "check url at "+s.at()+" and the network; behind a proxy set HTTPS_PROXY"), true
 }
+
+// loginWanted begins the command in the texts of package logins.
+const loginWanted = "toolman login "
 
 // loginOffered is what package endpoint adds to the text of a 401 that names an authorization
 // server.

@@ -474,3 +474,5 @@ func TestAProcessThatHoldsTheLockIsWaitedForAndMayBeKilled(t *testing.T) {
 		t.Errorf("got %s, in the folder: %s", got, left(t, dir))
 	}
 }
+
+func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }

@@ -47,7 +47,7 @@ func (f Folder) Path() string { return f.path }
 
 // File returns the file of a login. It may not exist.
 func (f Folder) File(k Key) *File {
-	k.URL = canonical(k.URL)
+	k.URL = Canonical(k.URL)
 	sum := sha256.Sum256([]byte(k.URL + "\x00" + k.Account + "\x00" + k.Agent))
 	return &File{key: k, folder: f, path: filepath.Join(f.path, hostOf(k.URL)+"-"+hex.EncodeToString(sum[:8])+suffix)}
 }
@@ -70,9 +70,9 @@ func (f Folder) All() ([]*File, error) {
 	return all, nil
 }
 
-// canonical returns the URL of a server without user, default port, and differences in case that
+// Canonical returns the URL of a server without user, default port, and differences in case that
 // mean nothing.
-func canonical(text string) string {
+func Canonical(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return text

@@ -34,7 +34,7 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 		Toolsets: toolsets, Preloaded: preloaded(c), Shelf: store.ToolsetsBeside(c.Beside), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {
-		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets, &tokens{secrets: secrets}))
+		o.Servers = append(o.Servers, newServer(*s, c.Agent, filepath.Base(c.Path), secrets, &tokens{secrets: secrets}))
 	}
 	addMemories(&o, c)
 	return o, errors.Join(err1, err2, err3, err4, err5, err6)

@@ -34,16 +34,17 @@ import (
 )
 
 // newServer turns a server of a file into one of a router. tokens hears of the server's tokens.
-func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *tokens) upstream.Server {
-	return upstream.Server{
+func newServer(s config.Server, agent, file string, secrets *redact.Scrubber, tokens *tokens) upstream.Server {
+	login, err := newLogin(&s, agent, tokens.issued)
+	server := upstream.Server{
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,
 		Namespace:    s.Namespace,
 		Unusable:     missing(s.Missing, file),
 		Command:      spawn.Command{Argv: s.Argv, Env: environ(s.Inherits, s.Env), Dir: s.Dir},
 		Socket:       s.Socket,
-		Dial:         dialer(&s, tokens),
-		ForSession:   forSession(s, file, secrets),
+		Dial:         dialer(&s, login, tokens),
+		ForSession:   forSession(s, agent, file, secrets),
 		StartTimeout: s.StartTimeout,
 		CallTimeout:  s.CallTimeout,
 		MaxCalls:     maxCalls(&s),
@@ -56,6 +57,13 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		Cache:        cacheRules(s.Cache),
 		Lazy:         s.Lazy,
 	}
+	if login != nil {
+		server.Login = login
+	}
+	if err != nil && server.Unusable == "" {
+		server.Unusable = unusable(err)
+	}
+	return server
 }
 
 // missing says what a server of the file refers to that is not there; "" if nothing is missing.
@@ -135,8 +143,9 @@ func maxCallsAt(s *config.Server, file string) string {
 	return fmt.Sprintf("%s:%d", file, s.MaxCallsLine)
 }
 
-// dialer returns a function that connects to a server over HTTP, or nil for other servers.
-func dialer(s *config.Server, tokens *tokens) func(log func(line string)) (dial.Conn, error) {
+// dialer returns a function that connects to a server over HTTP, or nil for other servers. login may
+// be nil.
+func dialer(s *config.Server, login *login, tokens *tokens) func(log func(line string)) (dial.Conn, error) {
 	if s.Remote == nil {
 		return nil
 	}
@@ -147,7 +156,10 @@ func dialer(s *config.Server, tokens *tokens) func(log func(line string)) (dial.
 			o.Header.Set("User-Agent", UserAgent())
 		}
 		var err error
-		if o.Credential, err = credentialOf(s.Remote, tokens); err != nil {
+		if login != nil {
+			login.log.Store(&log)
+			o.Credential = login
+		} else if o.Credential, err = credentialOf(s.Remote, tokens); err != nil {
 			return nil, err
 		}
 		return dial.HTTP(o, log)
@@ -157,9 +169,9 @@ func dialer(s *config.Server, tokens *tokens) func(log func(line string)) (dial.
 // UserAgent returns the User-Agent header of toolman's own requests.
 func UserAgent() string { return "toolman/" + strings.Fields(Version())[0] }
 
-// credentialOf returns the source of the tokens that a server requires, or nil.
+// credentialOf returns the source of the tokens that a server without a login requires, or nil.
 func credentialOf(r *config.Remote, tokens *tokens) (streamhttp.Credential, error) {
-	if r.OAuth == nil {
+	if r.OAuth == nil || r.OAuth.TokenURL == "" && r.OAuth.TokenFile == "" {
 		return nil, nil
 	}
 	client, err := httpclient.New(r.CAFile)
@@ -171,6 +183,9 @@ func credentialOf(r *config.Remote, tokens *tokens) (streamhttp.Credential, erro
 		Lock: func(ctx context.Context, path string) (unlock func(), err error) { return store.Lock(ctx, path, 0o600) }}
 	if u, err := url.Parse(r.URL); err == nil {
 		of.Resource = httpclient.Shown(u)
+	}
+	if r.OAuth.Resource != nil {
+		of.Resource = *r.OAuth.Resource
 	}
 	if r.OAuth.TokenFile != "" {
 		return credential.NewTokenFile(r.OAuth.TokenFile, of), nil
@@ -203,7 +218,7 @@ const lateOutput = time.Minute
 // forSession returns a function that makes the server of one session from the session's values,
 // or nil for a server that is the same for all sessions. The values are secrets as long as the
 // server knows them.
-func forSession(s config.Server, file string, secrets *redact.Scrubber) func(values map[string]string) (upstream.Server, error) {
+func forSession(s config.Server, agent, file string, secrets *redact.Scrubber) func(values map[string]string) (upstream.Server, error) {
 	if !s.ForEachSession() {
 		return nil
 	}
@@ -215,7 +230,7 @@ func forSession(s config.Server, file string, secrets *redact.Scrubber) func(val
 			over()
 			return upstream.Server{}, err
 		}
-		server := newServer(own, file, secrets, tokens)
+		server := newServer(own, agent, file, secrets, tokens)
 		server.Release = over
 		return server, nil
 	}

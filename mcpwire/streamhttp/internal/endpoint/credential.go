@@ -48,10 +48,8 @@ func Unauthorized(err error) *Failure {
 // Refusal reads a response with the status of an error, of which the credential hears. Unsent is set
 // if the request is to be sent once more.
 func (e *Endpoint) Refusal(req *http.Request, resp *http.Response, inSession bool) *Failure {
-	f, v := refusal(resp, inSession), e.Refused(req, resp)
-	if v.Text != "" {
-		f.Text = v.Text
-	}
+	v := e.Refused(req, resp)
+	f := refusal(resp, inSession, v.Text)
 	f.Ended = v.Ended
 	if v.Again && f.Status == http.StatusUnauthorized {
 		f.Unsent, f.Transient = true, true

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -71,8 +72,8 @@ func NotMCP(resp *http.Response) *Failure {
 		" instead of application/json or text/event-stream; check that this is the URL of its MCP endpoint"}
 }
 
-// refusal reads a response with the status of an error.
-func refusal(resp *http.Response, inSession bool) *Failure {
+// refusal reads a response with the status of an error. text, unless "", is what it means.
+func refusal(resp *http.Response, inSession bool, text string) *Failure {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	f := &Failure{}
 	detail := ""
@@ -93,8 +94,8 @@ func refusal(resp *http.Response, inSession bool) *Failure {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		f.Transient = true
 	}
-	f.Text = statusText(f, inSession)
-	if f.Status == http.StatusUnauthorized && strings.Contains(resp.Header.Get("WWW-Authenticate"), "resource_metadata") {
+	f.Text = cmp.Or(text, statusText(f, inSession))
+	if text == "" && f.Status == http.StatusUnauthorized && strings.Contains(resp.Header.Get("WWW-Authenticate"), "resource_metadata") {
 		f.Text += "; it names a server for logins"
 	}
 	if detail != "" {

@@ -1,0 +1,84 @@
+package setup
+
+import (
+	"cmp"
+	"net/url"
+	"sync/atomic"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/logins"
+)
+
+// LoginKey returns which login is for a server that takes one. agent is the agent that toolman works
+// for, or "".
+func LoginKey(s *config.Server, agent string) logins.Key {
+	k := logins.Key{URL: s.Remote.URL, Account: s.Name}
+	if o := s.Remote.OAuth; o != nil {
+		k.Account = cmp.Or(o.Account, k.Account)
+		if o.PerAgent {
+			k.Agent = agent
+		}
+	}
+	return k
+}
+
+// LoginCommand returns the command with which a person logs in to a server.
+func LoginCommand(s *config.Server, agent string) string {
+	name := s.Name
+	if name == "" {
+		name = logins.Canonical(s.Remote.URL)
+	}
+	command := "toolman login " + name
+	if s.Remote.OAuth != nil && s.Remote.OAuth.PerAgent && agent != "" {
+		command += " --agent " + agent
+	}
+	return command
+}
+
+// A login is the login of a server. What it reports goes to the log of the latest connection.
+type login struct {
+	*logins.Login
+	log atomic.Pointer[func(line string)]
+}
+
+// newLogin returns the login of a server, or nil if the server takes none or there is no place for
+// logins. secret hears of its tokens.
+func newLogin(s *config.Server, agent string, secret func(values ...string)) (*login, error) {
+	if s.Remote == nil || !s.Remote.TakesLogin() {
+		return nil, nil
+	}
+	folder, err := logins.Open()
+	if err != nil {
+		return nil, err
+	}
+	server, err := url.Parse(s.Remote.URL)
+	if err != nil {
+		return nil, err
+	}
+	var named []string
+	if o := s.Remote.OAuth; o != nil {
+		if issuer, err := url.Parse(o.Issuer); err == nil && issuer.Host != "" {
+			named = append(named, issuer.Hostname())
+		}
+	}
+	l := &login{}
+	l.Login = logins.NewLogin(folder.File(LoginKey(s, agent)), logins.Options{
+		Server: "server " + cmp.Or(s.Name, server.Host), Command: LoginCommand(s, agent),
+		HTTP: logins.GuardedClient(server, s.Remote.CAFile, named...), Secret: secret,
+		Log: func(text string) {
+			if log := l.log.Load(); log != nil {
+				(*log)(text)
+			}
+		}})
+	return l, nil
+}
+
+// unusable returns an error as the reason why a server cannot be used, with what to do.
+func unusable(err error) string {
+	text := err.Error()
+	if hint := cli.Hint(err); hint != "" {
+		text += "; " + hint
+	}
+	return text
+}
