@@ -30,16 +30,18 @@ client_name = "Known Editor", resource = "", assume_pkce = true, account = "work
 		t.Errorf("got %+v", o)
 	}
 	for keys, why := range map[string]string{
-		`oauth = { client_secret = "x" }`:                                  "client_secret needs client_id",
-		`oauth = { token_url = "https://x.example/", client_id = "x" }`:    "no client_secret",
-		`oauth = { issuer = "login.example.com" }`:                         "issuer is not a URL",
-		`oauth = { issuer = "https://user@login.example.com" }`:            "issuer is not a URL",
-		`oauth = { redirect_uri = "https://localhost/callback" }`:          "redirect_uri is not http on this machine",
-		`oauth = { redirect_uri = "http://192.168.0.1/callback" }`:         "redirect_uri is not http on this machine",
-		`oauth = { redirect_uri = "http://localhost.evil.test/callback" }`: "redirect_uri is not http on this machine",
-		`oauth = { redirect_uri = "http://127.0.0.1/callback?x" }`:         "redirect_uri is not http on this machine",
-		`oauth = { resource = 1 }`:                                         "resource is",
-		`oauth = { client_name = " " }`:                                    "client_name cannot be",
+		`oauth = { client_secret = "x" }`:                                                                      "client_secret needs client_id",
+		`oauth = { token_url = "https://x.example/", client_id = "x" }`:                                        "no client_secret",
+		`oauth = { issuer = "login.example.com" }`:                                                             "issuer is not a URL",
+		`oauth = { issuer = "https://user@login.example.com" }`:                                                "issuer is not a URL",
+		`oauth = { redirect_uri = "https://localhost/callback" }`:                                              "redirect_uri is not http on this machine",
+		`oauth = { redirect_uri = "http://192.168.0.1/callback" }`:                                             "redirect_uri is not http on this machine",
+		`oauth = { redirect_uri = "http://localhost.evil.test/callback" }`:                                     "redirect_uri is not http on this machine",
+		`oauth = { redirect_uri = "http://127.0.0.1/callback?x" }`:                                             "redirect_uri is not http on this machine",
+		`oauth = { token_file = "x", account = "work" }`:                                                       "account is for logins, and token_file is for servers without one",
+		`oauth = { token_url = "https://x.example/", client_id = "x", client_secret = "x", per_agent = true }`: "per_agent is for logins, and token_url",
+		`oauth = { resource = 1 }`:                                                                             "resource is",
+		`oauth = { client_name = " " }`:                                                                        "client_name cannot be",
 	} {
 		if _, err := remoteWith(t, "https://mcp.example.com/mcp", keys); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", keys, err)

@@ -154,6 +154,11 @@ func oauthKeys() []string {
 	return []string{"token_url", "client_id", "client_secret", "scopes", "token_file", "issuer", "redirect_uri", "client_name", "resource", "assume_pkce", "account", "per_agent"}
 }
 
+// loginKeys are the keys of oauth that have no meaning without a login.
+func loginKeys() []string {
+	return []string{"issuer", "redirect_uri", "client_name", "assume_pkce", "account", "per_agent"}
+}
+
 // oauth decodes the table of that name. It replaces references if expand is set.
 func (d *decoder) oauth(server table.Table, expand bool) *OAuth {
 	t, ok := server.Inner("oauth", "servers.oauth", oauthKeys()...)
@@ -203,6 +208,14 @@ func (d *decoder) oauth(server table.Table, expand bool) *OAuth {
 		}
 	}
 	t.Needs("client_secret", "client_id", `"…"`)
+	for _, key := range loginKeys() {
+		for _, other := range []string{"token_url", "token_file"} {
+			if t.Has(key) && t.Has(other) {
+				t.FailAt(key, "take one of them out", "%s is for logins, and %s is for servers without one", key, other)
+				break
+			}
+		}
+	}
 	if !expand {
 		return o
 	}

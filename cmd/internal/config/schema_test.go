@@ -218,6 +218,14 @@ func slots(t *testing.T) []slot {
 	return all
 }
 
+// oauthOf returns what oauth needs besides a key.
+func oauthOf(key string) []string {
+	if slices.Contains(loginKeys(), key) {
+		return []string{`"client_id":"x"`}
+	}
+	return []string{`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`}
+}
+
 // slotIn returns the slot of a key of a table.
 func slotIn(path, key string) slot {
 	const server = `"servers":[{"namespace":"s","command":"c"}]`
@@ -242,8 +250,8 @@ func slotIn(path, key string) slot {
 		"":                    {server},
 		"servers":             {`"namespace":"s"`, transportOf(key)},
 		"mcpServers":          {transportOf(key)},
-		"mcpServers.oauth":    {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
-		"servers.oauth":       {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
+		"mcpServers.oauth":    oauthOf(key),
+		"servers.oauth":       oauthOf(key),
 		"toolsets":            {`"tools":["x"]`},
 		"agent_policies":      {`"allowed_servers":["s"]`},
 		"agent_policies.deny": {`"tool":"x"`},

@@ -1,11 +1,16 @@
 package setup
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/logins"
+	"toolman/jsonrpc/trace/redact"
 )
 
 func TestLoginKeyAndCommand(t *testing.T) {
@@ -48,6 +53,39 @@ func TestOneLoginForAllConnectionsOfAServer(t *testing.T) {
 		s := newServer(config.Server{Name: "far", Remote: &tt.r}, "", "tools.toml", nil, &tokens{})
 		if (s.Login != nil) != tt.want || s.Unusable != "" {
 			t.Errorf("%s: %+v, %s", tt.name, s.Login, s.Unusable)
+		}
+	}
+}
+
+func TestResourceIsTheServerUnlessOneIsConfigured(t *testing.T) {
+	var got string
+	as := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		got = fmt.Sprint(r.Form["resource"])
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"a","token_type":"Bearer"}`)
+	}))
+	defer as.Close()
+	own, none := "https://other.example", ""
+	for _, file := range []bool{false, true} {
+		for want, resource := range map[string]*string{"[https://mcp.example/mcp]": nil, "[https://other.example]": &own, "[]": &none} {
+			o := &config.OAuth{TokenURL: as.URL, ClientID: "me", ClientSecret: "s", Resource: resource}
+			if file {
+				o.TokenFile = filepath.Join(t.TempDir(), "token")
+				if err := os.WriteFile(o.TokenFile, []byte(`{"access_token":"old","refresh_token":"r","expires_at":1000}`), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := credentialOf(&config.Remote{URL: "https://mcp.example/mcp?key=secret", OAuth: o}, &tokens{secrets: redact.NewScrubber(nil)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Authorize(t.Context(), http.Header{}); err != nil || got != want {
+				t.Errorf("asked for %s and not %s, %v", got, want, err)
+			}
+			if left, _ := filepath.Glob(o.TokenFile + ".*"); file && left != nil {
+				t.Errorf("left: %s", left)
+			}
 		}
 	}
 }
