@@ -76,6 +76,7 @@ cmd/internal/initcmd: cmd/internal/cli cmd/internal/clients cmd/internal/clients
 cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clients cmd/internal/clients/edit cmd/internal/clients/render cmd/internal/config/reference cmd/internal/config/source cmd/internal/filechange cmd/internal/setup cmd/internal/store/catalogs cmd/internal/translate router/recall
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
+cmd/internal/logincmd: cmd/internal/cli cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/logins cmd/internal/setup cmd/internal/signin jsonrpc/trace/redact mcpwire mcpwire/sanitize router/upstream
 cmd/internal/logins: cmd/internal/cli cmd/internal/config/source cmd/internal/store cmd/internal/traces/files mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential mcpwire/system
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
@@ -202,6 +203,7 @@ var only = map[string][]string{
 	"github.com/gobwas/glob":           {"toolman/cmd/internal/config/table", "toolman/router/cache", "toolman/router/catalog", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
+	"github.com/cli/browser":           {"toolman/cmd/internal/logincmd"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"github.com/valkey-io/valkey-go":   {"toolman/router/httpd/cluster/engine"},
 	"golang.org/x/oauth2":              {"toolman/cmd/internal/signin", "toolman/mcpwire/streamhttp/credential"},

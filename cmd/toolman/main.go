@@ -17,6 +17,7 @@ import (
 	"toolman/cmd/internal/initcmd"
 	"toolman/cmd/internal/installcmd"
 	"toolman/cmd/internal/lockcmd"
+	"toolman/cmd/internal/logincmd"
 	"toolman/cmd/internal/servercmd"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/stdio"
@@ -151,7 +152,7 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 func addCommands(root *cobra.Command, f *engine.Flags) {
 	root.SetHelpCommand(newHelpCommand())
 	addTopics(root)
-	root.AddCommand(slices.Concat(initcmd.Commands(f), installcmd.Commands(&f.Flags), servercmd.New(&f.Flags))...)
+	root.AddCommand(slices.Concat(initcmd.Commands(f), installcmd.Commands(&f.Flags), servercmd.New(&f.Flags), logincmd.New(&f.Flags, f.Stderr))...)
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), lockcmd.New(f), newExplainCommand(f), newResolveCommand(f),
 		toolsetcmd.New(f), usage.New(&f.Flags), newSchemaCommand(), newVersionCommand(), traces.New(), tap.New(), newTokenCommand(),
 		newStdioCommand(f), newToolsCommand(f), newSearchCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),

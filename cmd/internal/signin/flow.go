@@ -123,7 +123,7 @@ func (f *Flow) Run(ctx context.Context) (Outcome, error) {
 // discover finds the authorization server, and what to ask it for.
 func (f *Flow) discover(ctx context.Context, wanted demand) error {
 	var err error
-	if f.http, err = f.guarded(ctx, f.server); err != nil {
+	if f.http, err = f.Client(ctx); err != nil {
 		return err
 	}
 	finder := &discovery.Finder{HTTP: f.http, Issuer: f.Issuer, AssumePKCE: f.AssumePKCE, Device: f.Device, Say: func(text string) { f.Say(f.Name + ": " + text) }}
@@ -146,13 +146,17 @@ func (f *Flow) discover(ctx context.Context, wanted demand) error {
 	return nil
 }
 
-// guarded returns a client for requests to the authorization server of a server.
-func (s *Server) guarded(ctx context.Context, server *url.URL) (*http.Client, error) {
-	guard := httpclient.Guard{Private: httpclient.Private(ctx, server), CAFile: s.CAFile}
-	if u, err := url.Parse(s.Issuer); err == nil && s.Issuer != "" {
-		guard.Named = []string{u.Hostname()}
+// Client returns an HTTP client for requests to the server's authorization server.
+func (s *Server) Client(ctx context.Context) (*http.Client, error) {
+	server, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, cli.Usage(errors.New("the url of the server cannot be read"), "correct it")
 	}
-	return httpclient.NewGuarded(guard)
+	var named []string
+	if u, err := url.Parse(s.Issuer); err == nil && s.Issuer != "" {
+		named = []string{u.Hostname()}
+	}
+	return logins.GuardedClient(server, s.CAFile, named...)(ctx)
 }
 
 // choose returns the scopes to ask for: those that the user wants, or else those that the server's
@@ -184,7 +188,7 @@ func (f *Flow) choose(wanted demand, supported []string) []string {
 		lists = append(lists, []string{offline})
 	}
 	for _, s := range slices.Concat(lists...) {
-		if s != "" && !slices.Contains(all, s) && isScope(s) {
+		if s != "" && !slices.Contains(all, s) && IsScope(s) {
 			all = append(all, s)
 		}
 	}
@@ -194,9 +198,9 @@ func (f *Flow) choose(wanted demand, supported []string) []string {
 // offline is the scope for refresh tokens (OpenID Connect Core, 11).
 const offline = "offline_access"
 
-// isScope reports whether s is a scope-token (RFC 6749, 3.3).
-func isScope(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+// IsScope reports whether s is a scope-token (RFC 6749, 3.3).
+func IsScope(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
 }
 
 // announce says who is asked for what, before the user is asked to approve it.

@@ -20,11 +20,7 @@ func (s *Server) Revoke(ctx context.Context, r *logins.Record, secret func(...st
 	}
 	ctx, cancel := context.WithTimeout(ctx, revokeTime)
 	defer cancel()
-	server, err := url.Parse(r.URL)
-	if err != nil {
-		return false, err
-	}
-	client, err := s.guarded(ctx, server)
+	client, err := s.Client(ctx)
 	if err != nil {
 		return false, err
 	}
