@@ -353,7 +353,7 @@ func TestARenewalHasAContextOfItsOwn(t *testing.T) {
 		time.Sleep(time.Minute)
 		start := time.Now()
 		err := u.Authorize(t.Context(), http.Header{})
-		if _, ok := errors.AsType[*streamhttp.Passing](err); !ok || time.Since(start) != renewTime || !strings.Contains(err.Error(), "https://as.example: the server did not respond in time") {
+		if _, ok := errors.AsType[*streamhttp.Passing](err); !ok || time.Since(start) != 20*time.Second || !strings.Contains(err.Error(), "https://as.example: the server did not respond in time") {
 			t.Errorf("got %v after %s", err, time.Since(start))
 		}
 	})
@@ -448,6 +448,40 @@ func TestWhenTheAuthorizationServerGivesNoToken(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestATokenThatCannotBeSavedIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &issuer{life: time.Minute}
+		u := loggedIn(t, folder(t), i)
+		update(t, u.file, func(r *Record) error { r.Asked = []string{strings.Repeat("x", maxFile-2000)}; return nil })
+		time.Sleep(time.Hour)
+		next := strings.Repeat("y", 5000)
+		i.set(200, `{"access_token":"`+next+`","refresh_token":"r","expires_in":3600}`)
+		u.has(t, next)
+		if len(u.said) != 1 || !strings.Contains(u.said[0], "was renewed and cannot be saved") || strings.Contains(u.said[0], next) {
+			t.Errorf("said %q", u.said)
+		}
+		time.Sleep(time.Minute)
+		u.has(t, next)
+		if i.asked() != 1 {
+			t.Errorf("asked %d times", i.asked())
+		}
+	})
+}
+
+func TestALateRefusalOfAnOlderTokenEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &issuer{}
+		u := loggedIn(t, folder(t), i)
+		old := u.has(t, "token-0")
+		update(t, u.file, func(r *Record) error { r.AccessToken, r.RefreshToken = "another", ""; return nil })
+		if v := u.refused(old, 401, bearer); !v.Again || v.Ended {
+			t.Errorf("got %+v", v)
+		}
+		u.has(t, "another")
+		u.wants(t, false)
+	})
 }
 
 func TestAClockThatIsWrongCostsOneRefusal(t *testing.T) {

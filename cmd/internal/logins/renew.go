@@ -134,8 +134,6 @@ func (l *Login) redeem(ctx context.Context, r *Record, refusedToken string) erro
 	of := credential.OAuth{TokenURL: r.TokenEndpoint, ClientID: r.Client.ID, ClientSecret: r.Client.Secret, Method: r.Client.Method,
 		Resource: r.Resource, HTTP: client, Secret: func(tokens ...string) { l.o.Secret(append(tokens, r.Client.Secret)...) }}
 	defer client.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(ctx, renewTime)
-	defer cancel()
 	at := time.Now().UTC().Round(0)
 	token, err := of.Refresh(ctx, r.RefreshToken)
 	refused, isRefused := errors.AsType[*credential.Refused](err)
