@@ -359,6 +359,27 @@ func TestARenewalHasAContextOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestSettleWaitsForARenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &issuer{life: time.Minute, wait: 5 * time.Second}
+		u := loggedIn(t, folder(t), i)
+		start := time.Now()
+		u.Settle(t.Context())
+		time.Sleep(time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		u.Authorize(ctx, http.Header{})
+		u.Settle(ctx) // gives up at once
+		if waited := time.Since(start); waited != time.Hour+time.Second {
+			t.Errorf("waited until %s", waited)
+		}
+		u.Settle(t.Context())
+		if r, err := u.file.Load(); err != nil || r.AccessToken != "token-1" || time.Since(start) != time.Hour+5*time.Second {
+			t.Errorf("after %s the file has %+v, %v", time.Since(start), r, err)
+		}
+	})
+}
+
 // Each process reads again when it has the lock, and takes what another one has got.
 func TestTheTokenOfAnotherProcessIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

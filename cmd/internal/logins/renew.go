@@ -116,6 +116,16 @@ func (l *Login) renewInTurn(ctx context.Context, used string) error {
 	return err
 }
 
+// Settle waits until no token is being renewed, or ctx ends. What the authorization server is about to
+// issue would be lost with the process.
+func (l *Login) Settle(ctx context.Context) {
+	select {
+	case l.turn <- struct{}{}:
+		<-l.turn
+	case <-ctx.Done():
+	}
+}
+
 // waitOf returns how long the authorization server asks to wait.
 func waitOf(err error) time.Duration {
 	if refused, ok := errors.AsType[*credential.Refused](err); ok {

@@ -2,12 +2,15 @@ package setup
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/logins"
+	"toolman/router/dial"
 )
 
 // LoginKey returns which login is for a server that takes one. agent is the agent that toolman works
@@ -72,6 +75,23 @@ func newLogin(s *config.Server, agent string, secret func(values ...string)) (*l
 			}
 		}})
 	return l, nil
+}
+
+// settleTime is how long a connection that ends waits for a token that is being renewed.
+const settleTime = 2 * time.Second
+
+// A loginConn is a connection to a server with a login.
+type loginConn struct {
+	dial.Conn
+	login *login
+}
+
+// Stop implements [dial.Conn].
+func (c *loginConn) Stop() {
+	c.Conn.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	defer cancel()
+	c.login.Settle(ctx)
 }
 
 // unusable returns an error as the reason why a server cannot be used, with what to do.

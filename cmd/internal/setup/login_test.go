@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/logins"
 	"toolman/jsonrpc/trace/redact"
+	"toolman/router/dial"
 )
 
 func TestLoginKeyAndCommand(t *testing.T) {
@@ -87,5 +89,56 @@ func TestResourceIsTheServerUnlessOneIsConfigured(t *testing.T) {
 				t.Errorf("left: %s", left)
 			}
 		}
+	}
+}
+
+// stoppable is a connection that ends at once.
+type stoppable struct{ dial.Conn }
+
+func (stoppable) Stop() {}
+
+func TestAConnectionDoesNotEndWhileItsTokenIsRenewed(t *testing.T) {
+	t.Setenv("TOOLMAN_LOGINS", filepath.Join(t.TempDir(), "logins"))
+	asked, release := make(chan bool), make(chan bool)
+	as := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-release
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"new","refresh_token":"next","token_type":"Bearer"}`)
+	}))
+	defer as.Close()
+	s := &config.Server{Name: "far", Remote: &config.Remote{URL: "http://127.0.0.1/mcp"}}
+	folder, err := logins.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := folder.File(LoginKey(s, ""))
+	err = f.Update(t.Context(), func(r *logins.Record) error {
+		r.TokenEndpoint, r.AccessToken, r.RefreshToken, r.Expiry = as.URL, "old", "refresh", time.Now().Add(-time.Hour)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLogin(s, "", func(...string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go l.Authorize(t.Context(), http.Header{})
+	<-asked
+	stopped := make(chan bool)
+	go func() {
+		(&loginConn{stoppable{}, l}).Stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+		t.Error("it does not wait")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(release)
+	<-stopped
+	if r, err := f.Load(); err != nil || r.AccessToken != "new" {
+		t.Errorf("the file has %+v, %v", r, err)
 	}
 }

@@ -162,7 +162,11 @@ func dialer(s *config.Server, login *login, tokens *tokens) func(log func(line s
 		} else if o.Credential, err = credentialOf(s.Remote, tokens); err != nil {
 			return nil, err
 		}
-		return dial.HTTP(o, log)
+		conn, err := dial.HTTP(o, log)
+		if err == nil && login != nil {
+			conn = &loginConn{conn, login}
+		}
+		return conn, err
 	}
 }
 
