@@ -40,6 +40,7 @@ func identity(s *config.Server) string {
 		Argv, Inherit, Env, Headers []string
 		Dir, URL, Socket, Era       string
 		Files                       []string
+		Account                     string `json:"Account,omitzero"`
 	}{Argv: s.Argv, Inherit: s.InheritEnv, Dir: s.Dir, Socket: s.Socket, Era: s.Era, Files: programFiles(s)}
 	for _, v := range s.Env {
 		if name, _, _ := strings.Cut(v, "="); reference.IsSecretName(name) {
@@ -50,6 +51,9 @@ func identity(s *config.Server) string {
 	slices.Sort(id.Env)
 	if s.Remote != nil {
 		id.URL, id.Headers = s.Remote.URL, slices.Sorted(maps.Keys(s.Remote.Header))
+		if s.Remote.OAuth != nil {
+			id.Account = s.Remote.OAuth.Account
+		}
 	}
 	return string(cli.JSON(id))
 }

@@ -38,6 +38,16 @@ func TestLoginKeyAndCommand(t *testing.T) {
 	}
 }
 
+// Two accounts may see different tools.
+func TestAnotherAccountIsAnotherServerInTheCatalogCache(t *testing.T) {
+	of := func(account string) string {
+		return identity(&config.Server{Remote: &config.Remote{URL: "https://mcp.example/mcp", OAuth: &config.OAuth{Account: account}}})
+	}
+	if of("") == of("work") || of("work") != of("work") {
+		t.Errorf("got %s and %s", of(""), of("work"))
+	}
+}
+
 func TestOneLoginForAllConnectionsOfAServer(t *testing.T) {
 	t.Setenv("TOOLMAN_LOGINS", t.TempDir())
 	for _, tt := range []struct {
