@@ -173,7 +173,7 @@ func (c *command) login(ctx context.Context, arg string) error {
 	if !c.noBrowser {
 		f.Open = func(at string) error { return open(at, c.stderr) }
 	}
-	if c.noBrowser && cli.IsTerminal(c.stdin()) {
+	if cli.IsTerminal(c.stdin()) {
 		f.Paste = c.in
 	}
 	out, err := f.Run(ctx)

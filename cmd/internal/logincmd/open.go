@@ -3,27 +3,16 @@ package logincmd
 import (
 	"io"
 	"net/url"
-	"time"
 
 	"github.com/cli/browser"
 )
 
-// openTime is how long a browser may take to say that it cannot start. Some programs end when they
-// have told a browser of the URL, others when the browser ends.
-const openTime = 3 * time.Second
-
 // open opens a URL in the user's browser, which gets it as one argument and without a shell. What
-// the browser prints goes to out: standard output is for the URL.
+// the browser prints goes to out: standard output is for the URL. It may return
+// when the browser ends.
 func open(at string, out io.Writer) error {
 	browser.Stdout, browser.Stderr = out, out
-	failed := make(chan error, 1)
-	go func() { failed <- browser.OpenURL(at) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-time.After(openTime):
-		return nil
-	}
+	return browser.OpenURL(at)
 }
 
 func hostOf(text string) string {

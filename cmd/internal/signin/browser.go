@@ -37,8 +37,8 @@ func (f *Flow) browser(ctx context.Context) (record *logins.Record, err error) {
 	}
 	f.announce(at)
 	answers := back.Serve(expected)
-	f.show(at)
-	code, err := f.await(ctx, c, answers, f.pasted(expected, back.URI()))
+	opened := f.show(at)
+	code, err := f.await(ctx, c, opened, answers, f.pasted(expected, back.URI()))
 	if err != nil {
 		return nil, err
 	}
@@ -107,17 +107,21 @@ func notOpened(text string) error {
 		"the operator of the authorization server has to correct its authorization_endpoint")
 }
 
-// show prints a URL and opens it in the browser, if there is one.
-func (f *Flow) show(at string) {
+// show prints a URL and opens it in the browser, if there is one. The channel gets how that went; it
+// is nil without a browser.
+func (f *Flow) show(at string) <-chan error {
 	f.Print(at)
-	if f.Open != nil {
-		err := f.Open(at)
-		if err == nil {
-			f.Say(f.Name + ": the browser shows the login; if it does not, open the URL above")
-			return
-		}
-		f.Say(f.Name + ": no browser can be started: " + sanitize.Cut(err.Error(), maxShown))
+	if f.Open == nil {
+		f.unopened()
+		return nil
 	}
+	opened := make(chan error, 1)
+	go func() { opened <- f.Open(at) }() // some browsers end only when the page is loaded
+	return opened
+}
+
+// unopened asks the user to open the URL.
+func (f *Flow) unopened() {
 	f.Say(f.Name + ": open the URL above in a browser")
 	if f.Paste != nil {
 		f.Say(f.Name + ": if that browser is on another machine, it cannot load the last page: paste the URL of that page here")
@@ -149,21 +153,30 @@ func (f *Flow) pasted(e callback.Expected, redirectURI string) <-chan callback.A
 }
 
 // await waits for the code.
-func (f *Flow) await(ctx context.Context, c *logins.Client, redirected, pasted <-chan callback.Answer) (string, error) {
+func (f *Flow) await(ctx context.Context, c *logins.Client, opened <-chan error, redirected, pasted <-chan callback.Answer) (string, error) {
 	waiting, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	var a callback.Answer
-	select {
-	case a = <-redirected:
-	case a = <-pasted:
-	case <-waiting.Done():
-		f.forget(ctx, c) // the page may have said that it does not know the client
-		if ctx.Err() != nil {
-			return "", cli.Failed(errors.New("the login was interrupted"), "run the command again")
+	for {
+		select {
+		case a := <-redirected:
+			return a.Code, a.Err
+		case a := <-pasted:
+			return a.Code, a.Err
+		case err := <-opened:
+			if err == nil {
+				f.Say(f.Name + ": the browser shows the login; if it does not, open the URL above")
+				continue
+			}
+			f.Say(f.Name + ": no browser can be started: " + sanitize.Cut(err.Error(), maxShown))
+			f.unopened()
+		case <-waiting.Done():
+			f.forget(ctx, c) // the page may have said that it does not know the client
+			if ctx.Err() != nil {
+				return "", cli.Failed(errors.New("the login was interrupted"), "run the command again")
+			}
+			return "", cli.Failed(fmt.Errorf("nobody has approved the login within %v", f.Timeout), "run the command again; --timeout gives more time")
 		}
-		return "", cli.Failed(fmt.Errorf("nobody has approved the login within %v", f.Timeout), "run the command again; --timeout gives more time")
 	}
-	return a.Code, a.Err
 }
 
 func contains(all []string, s string) bool {

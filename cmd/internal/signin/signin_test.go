@@ -486,6 +486,27 @@ func TestALoginEndsWhenNobodyApprovesIt(t *testing.T) {
 	}
 }
 
+func TestTheBrowserIsOpenedAfterTheURLIsPrinted(t *testing.T) {
+	p := newPerson(t, authserver.Options{})
+	p.visit = func(string) {}
+	p.flow.Open = func(at string) error {
+		_, err := authserver.Visit(at) // ends when the login is over
+		return err
+	}
+	p.loggedIn()
+	p = newPerson(t, authserver.Options{})
+	p.visit = func(string) {}
+	p.flow.Paste, _ = io.Pipe()
+	p.flow.Open = func(at string) error {
+		go authserver.Visit(at)
+		return errors.New("no display")
+	}
+	p.loggedIn()
+	if said := strings.Join(p.said, "\n"); len(p.printed) != 1 {
+		t.Errorf("printed %q, said %s", p.printed, said)
+	}
+}
+
 func TestThePastedURLIsTheAnswer(t *testing.T) {
 	p := newPerson(t, authserver.Options{})
 	in, out := io.Pipe()
