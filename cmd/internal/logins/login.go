@@ -1,6 +1,7 @@
 package logins
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -254,22 +255,34 @@ func (l *Login) tooFewScopes(challenge httpheader.Challenge, scopes []string) st
 	return streamhttp.Verdict{Text: fmt.Sprintf("%s needs a login with more rights (403 Forbidden, scopes %q), which a person makes: run %s; nothing was carried out", l.o.Server, named, l.o.Command)}
 }
 
-// note changes the record without waiting long. A change that cannot be saved is logged: the next
-// login asks the server itself.
+// note changes the record without waiting long, if there is anything to change. A change that cannot
+// be saved is logged: the next login asks the server itself.
 func (l *Login) note(change func(r *Record, at time.Time)) {
-	ctx, cancel := context.WithTimeout(context.Background(), noteTime)
-	defer cancel()
-	err := l.file.Update(ctx, func(r *Record) error {
-		change(r, time.Now().UTC().Round(0))
-		return nil
-	})
-	if err != nil {
-		l.o.Log("what " + l.o.Server + " asks for is not kept: " + err.Error())
+	at := time.Now().UTC().Round(0)
+	r, err := l.file.Load()
+	if err != nil || r == nil || r.differs(func() { change(r, at) }) {
+		ctx, cancel := context.WithTimeout(context.Background(), noteTime)
+		defer cancel()
+		err = l.file.Update(ctx, func(r *Record) error {
+			change(r, at)
+			return nil
+		})
+		if err != nil {
+			l.o.Log("what " + l.o.Server + " asks for is not kept: " + err.Error())
+		}
+		r, err = l.file.Load() // it may have changed otherwise, too
 	}
-	r, err := l.file.Load() // it may have changed otherwise, too
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.setLocked(r, err)
+}
+
+// differs reports whether the record is another one after f.
+func (r *Record) differs(f func()) bool {
+	before, _ := r.render()
+	f()
+	after, err := r.render()
+	return err != nil || !bytes.Equal(before, after)
 }
 
 // noteRefusal records a challenge. What it asks for first is kept: the next login asks the server

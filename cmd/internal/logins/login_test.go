@@ -173,6 +173,27 @@ func TestWithoutALoginRequestsHaveNoToken(t *testing.T) {
 	}
 }
 
+func TestWhatIsKnownIsNotWrittenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(folder(t), &issuer{})
+		u.refused(http.Header{}, 401, bearer)
+		locked, release := make(chan bool), make(chan bool)
+		go u.file.Update(t.Context(), func(*Record) error { close(locked); <-release; return nil })
+		<-locked
+		start := time.Now()
+		u.refused(http.Header{}, 401, bearer)
+		if waited := time.Since(start); waited != 0 || len(u.said) != 0 {
+			t.Errorf("it waits %s for the lock, and says %q", waited, u.said)
+		}
+		u.refused(http.Header{}, 401, "Bearer")
+		if waited := time.Since(start); waited != noteTime || len(u.said) != 1 || !strings.Contains(u.said[0], "is not kept") {
+			t.Errorf("it waits %s for the lock, and says %q", waited, u.said)
+		}
+		u.wants(t, true)
+		close(release)
+	})
+}
+
 func TestALoginOfAnotherProcessIsUsedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := folder(t)
