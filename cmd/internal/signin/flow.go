@@ -126,7 +126,7 @@ func (f *Flow) discover(ctx context.Context, wanted demand) error {
 	if f.http, err = f.Client(ctx); err != nil {
 		return err
 	}
-	finder := &discovery.Finder{HTTP: f.http, Issuer: f.Issuer, AssumePKCE: f.AssumePKCE, Device: f.Device, Say: func(text string) { f.Say(f.Name + ": " + text) }}
+	finder := &discovery.Finder{HTTP: f.http, Issuer: f.Issuer, AssumePKCE: f.AssumePKCE, HasClient: f.ClientID != "", Device: f.Device, Say: func(text string) { f.Say(f.Name + ": " + text) }}
 	found, err := finder.Resource(ctx, f.server, wanted.metadata)
 	if err != nil {
 		return err

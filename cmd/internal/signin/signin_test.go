@@ -164,7 +164,7 @@ func TestLoginsToServersAsTheyAre(t *testing.T) {
 		"google":     {[]func(f *Flow){client("app.apps.google", "cs-google-secret")}, []string{"registers no clients"}},
 		"jumpcloud":  {},
 		"entra": {[]func(f *Flow){client("00000000-app", ""), redirect("http://localhost/callback"), resource(""), func(f *Flow) { f.AssumePKCE = true }},
-			[]string{"PKCE", "assume_pkce"}},
+			[]string{"PKCE", "assume_pkce", "client_id"}},
 		"cognito": {[]func(f *Flow){client("cognito-app", ""), redirect("http://localhost:8765/callback"), func(f *Flow) { f.AssumePKCE = true }}, []string{"assume_pkce"}},
 		"figma":   {[]func(f *Flow){func(f *Flow) { f.ClientName = "Known Editor" }}, []string{"does not register", "403"}},
 		"clickup": {nil, []string{"invalid_client_metadata: client is not allowed", "register an app"}},

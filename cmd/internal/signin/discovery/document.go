@@ -77,8 +77,11 @@ func (f *Finder) read(doc httpclient.Object, at string) (*Server, error) {
 		return nil, err
 	}
 	if !f.AssumePKCE && !slices.Contains(doc.Texts("code_challenge_methods_supported"), "S256") {
-		return nil, cli.Failed(fmt.Errorf("the metadata of the authorization server %s do not say that it supports PKCE with S256, which protects the login", shownText(s.Issuer)),
-			"if you know that it does, write oauth = { assume_pkce = true }")
+		hint := "if you know that it does, write oauth = { assume_pkce = true }"
+		if s.Registration == "" && !f.HasClient {
+			hint += "; it registers no clients by itself, so oauth also needs the client_id of an app that you register there"
+		}
+		return nil, cli.Failed(fmt.Errorf("the metadata of the authorization server %s do not say that it supports PKCE with S256, which protects the login", shownText(s.Issuer)), hint)
 	}
 	return s, nil
 }

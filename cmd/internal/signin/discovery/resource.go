@@ -22,6 +22,7 @@ type Finder struct {
 	HTTP       *http.Client
 	Issuer     string // the configured one; "": the first that is usable
 	AssumePKCE bool   // go on if metadata do not name S256
+	HasClient  bool   // the configuration has a client_id
 	Device     bool   // the login is by device code, without PKCE and without an authorization endpoint
 	Say        func(text string)
 }
