@@ -309,6 +309,10 @@ func TestTheFirstServerThatIsUsableIsTakenUnlessOneIsConfigured(t *testing.T) {
 	f, _ = finder(t)
 	_, err := f.Server(t.Context(), s.at(t, "/mcp"), &Resource{Servers: []string{s.URL + "/a", "https://user:pw@x.example", "https://x.example?q"}})
 	fails(t, err, "none of", "/a has no metadata", "cannot be an authorization server")
+	for _, bad := range []string{s.URL + "/b?q", s.URL + "/b#x", "ftp://as.example", "//as.example", ""} {
+		_, err := f.Server(t.Context(), s.at(t, "/mcp"), &Resource{Servers: []string{bad}})
+		fails(t, err, "cannot be an authorization server")
+	}
 	_, err = f.Server(t.Context(), s.at(t, "/mcp"), &Resource{URL: s.URL + "/prm"})
 	fails(t, err, "name no authorization server", "/prm", "issuer")
 }
