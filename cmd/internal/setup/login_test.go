@@ -43,8 +43,9 @@ func TestAnotherAccountIsAnotherServerInTheCatalogCache(t *testing.T) {
 	of := func(account string) string {
 		return identity(&config.Server{Remote: &config.Remote{URL: "https://mcp.example/mcp", OAuth: &config.OAuth{Account: account}}})
 	}
-	if of("") == of("work") || of("work") != of("work") {
-		t.Errorf("got %s and %s", of(""), of("work"))
+	none, work, again := of(""), of("work"), of("work")
+	if none == work || work != again {
+		t.Errorf("got %s without an account, and %s and %s with one", none, work, again)
 	}
 }
 

@@ -144,8 +144,12 @@ func (s Spot) setYAML(text []byte, name string, entry []source.Member, found boo
 // several reports whether a file has more than one document.
 func several(text []byte) bool {
 	d := yaml.NewDecoder(bytes.NewReader(text))
-	var doc yaml.Node
-	return d.Decode(&doc) == nil && d.Decode(&doc) == nil
+	for range 2 {
+		if d.Decode(new(yaml.Node)) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // insert inserts a block of lines after a line.
