@@ -53,7 +53,7 @@ type hall struct {
 	running atomic.Int32
 }
 
-func newHall(t *testing.T, share upstream.Share, spec *fakemcp.Spec) *hall {
+func newHall(t *testing.T, share dial.Share, spec *fakemcp.Spec) *hall {
 	t.Helper()
 	return newHallOf(t, upstream.Server{Share: share}, spec)
 }
@@ -181,7 +181,7 @@ func asking() *fakemcp.Spec {
 }
 
 func TestAClientThatCanBeAskedHasAProcessOfItsOwn(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, asking())
+	h := newHall(t, dial.ShareAuto, asking())
 	mute, a, b := h.initialized(`{}`), h.initialized(`{"elicitation":{}}`), h.initialized(`{"elicitation":{}}`)
 	for _, v := range []*visitor{mute, a, b} {
 		v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -211,14 +211,14 @@ func TestAClientThatCanBeAskedHasAProcessOfItsOwn(t *testing.T) {
 
 func TestSharingCanBeForcedAndForbidden(t *testing.T) {
 	for _, c := range []struct {
-		share        upstream.Share
+		share        dial.Share
 		capabilities string
 		started      int32
 	}{
-		{upstream.ShareAlways, `{"elicitation":{},"sampling":{},"roots":{}}`, 1},
-		{upstream.ShareNever, `{}`, 3},
-		{upstream.ShareAuto, `{"experimental":{}}`, 1},
-		{upstream.ShareAuto, `{"roots":{}}`, 3},
+		{dial.ShareAlways, `{"elicitation":{},"sampling":{},"roots":{}}`, 1},
+		{dial.ShareNever, `{}`, 3},
+		{dial.ShareAuto, `{"experimental":{}}`, 1},
+		{dial.ShareAuto, `{"roots":{}}`, 3},
 	} {
 		h := newHall(t, c.share, asking())
 		for range 2 {
@@ -235,7 +235,7 @@ func TestSharingCanBeForcedAndForbidden(t *testing.T) {
 // Each of many modern clients that speak through one session gets what its own call
 // asks, although the server does not say which call it means.
 func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, asking())
+	h := newHall(t, dial.ShareAuto, asking())
 	v := h.enter(client.Info{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
 	const calls = 3 * mostLeased
@@ -266,7 +266,7 @@ func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 func TestALeasedProcessIsToldWhatTheClientOfTheCallHasDeclared(t *testing.T) {
 	spec := asking()
 	spec.Record = filepath.Join(t.TempDir(), "record")
-	h := newHall(t, upstream.ShareAuto, spec)
+	h := newHall(t, dial.ShareAuto, spec)
 	v := h.enter(client.Info{Many: true})
 	for i, declared := range []string{`{"sampling":{},"extensions":{"x/y":{}}}`, `{"elicitation":{"form":{}}}`, `{"sampling":{}}`} {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, declared))
@@ -326,7 +326,7 @@ func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
 // A server that is to be one for each session is not leased: it may keep what a call
 // leaves behind.
 func TestAServerThatIsNeverSharedHasOneProcess(t *testing.T) {
-	h := newHall(t, upstream.ShareNever, asking())
+	h := newHall(t, dial.ShareNever, asking())
 	v := h.enter(client.Info{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
 	for i := range 3 {
@@ -346,7 +346,7 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 	spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("talk", "logs")}, On: map[string][]fakemcp.Step{
 		"tools/call talk": {logging("debug"), logging("error"), fakemcp.Answer()}}}
 	spec.Record = filepath.Join(t.TempDir(), "record")
-	h := newHall(t, upstream.ShareAuto, spec)
+	h := newHall(t, dial.ShareAuto, spec)
 	all, few := h.initialized(`{}`), h.initialized(`{}`)
 	for level, v := range map[string]*visitor{"debug": all, "error": few} {
 		v.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"` + level + `"}}`)
@@ -374,7 +374,7 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 }
 
 func TestManyProgramsMayHaveManySubscriptions(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, asking())
+	h := newHall(t, dial.ShareAuto, asking())
 	v := h.enter(client.Info{Many: true})
 	for i := range subscribe.MaxListens + 8 {
 		v.says(modern(fmt.Sprint(i), "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))

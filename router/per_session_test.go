@@ -11,11 +11,12 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/router/client"
+	"toolman/router/dial"
 	"toolman/router/upstream"
 )
 
 // apiece has the hall's server be another for each session: it shows its session's KEY.
-func apiece(t *testing.T, share upstream.Share) (h *hall, over chan string, log *observer.ObservedLogs) {
+func apiece(t *testing.T, share dial.Share) (h *hall, over chan string, log *observer.ObservedLogs) {
 	t.Helper()
 	h, over = &hall{t: t}, make(chan string, 10)
 	core, log := observer.New(zap.WarnLevel)
@@ -42,7 +43,7 @@ func (h *hall) configured(key string) *visitor {
 }
 
 func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
-	h, over, log := apiece(t, upstream.ShareAuto)
+	h, over, log := apiece(t, dial.ShareAuto)
 	if st := h.r.Upstreams()[0]; st.State != upstream.PerSession || h.started.Load() != 0 {
 		t.Errorf("before there is a session the server is %s, and %d were started", st.State, h.started.Load())
 	}
@@ -74,7 +75,7 @@ func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
 }
 
 func TestASessionWithoutTheConfigurationGoesWithoutTheServer(t *testing.T) {
-	h, _, log := apiece(t, upstream.ShareNever)
+	h, _, log := apiece(t, dial.ShareNever)
 	v := h.configured("")
 	for range 2 {
 		if list := v.lists(t); strings.Contains(list, `"a_of_`) {
@@ -103,7 +104,7 @@ func TestASessionWithoutTheConfigurationGoesWithoutTheServer(t *testing.T) {
 }
 
 func TestAReloadKeepsTheServersOfSessionsWhileTheyStay(t *testing.T) {
-	h, over, _ := apiece(t, upstream.ShareAuto)
+	h, over, _ := apiece(t, dial.ShareAuto)
 	v := h.configured("one")
 	v.lists(t)
 	o := h.r.Options

@@ -6,7 +6,7 @@ import (
 
 	"toolman/router/budget"
 	"toolman/router/client"
-	"toolman/router/upstream"
+	"toolman/router/dial"
 )
 
 // fewProcesses are budgets where one client can have 5 processes of its own.
@@ -17,7 +17,7 @@ func fewProcesses() *budget.Budgets {
 // At its limit a client shares a process, but for a server that nobody shares. Others are not
 // concerned.
 func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
-	for share, want := range map[upstream.Share]string{upstream.ShareAuto: `"id":1,"result"`, upstream.ShareNever: "server a is not available in this session: it has a process for each session"} {
+	for share, want := range map[dial.Share]string{dial.ShareAuto: `"id":1,"result"`, dial.ShareNever: "server a is not available in this session: it has a process for each session"} {
 		h := newHall(t, share, asking())
 		budgets := fewProcesses()
 		greedy := budget.Principal{Issuer: "greedy"}

@@ -7,6 +7,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/router/catalog"
+	"toolman/router/dial"
 	"toolman/router/policy"
 	"toolman/router/upstream"
 )
@@ -28,7 +29,7 @@ func (v *visitor) lists(t *testing.T) string {
 }
 
 func TestReloadKeepsWhatStaysAndEndsTheRest(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("slow", "hangs"), fakemcp.Tool("quick", "does not")},
+	h := newHall(t, dial.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("slow", "hangs"), fakemcp.Tool("quick", "does not")},
 		On: map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(300 * time.Millisecond), fakemcp.Reply(`{"content":[],"slow":true}`)}}})
 	v := h.initialized(`{}`)
 	v.lists(t)
@@ -61,7 +62,7 @@ func TestReloadKeepsWhatStaysAndEndsTheRest(t *testing.T) {
 }
 
 func TestReloadTakesCallsBackFromAServerThatLeaves(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("hang", "hangs")}, On: map[string][]fakemcp.Step{"tools/call hang": {fakemcp.Hang()}}})
+	h := newHall(t, dial.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("hang", "hangs")}, On: map[string][]fakemcp.Step{"tools/call hang": {fakemcp.Hang()}}})
 	v := h.initialized(`{}`)
 	v.lists(t)
 	v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_hang"}}`)
@@ -74,7 +75,7 @@ func TestReloadTakesCallsBackFromAServerThatLeaves(t *testing.T) {
 }
 
 func TestReloadChangesWhatIsActiveAndLeavesWhatWasSwitched(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("x", ""), fakemcp.Tool("y", "")}})
+	h := newHall(t, dial.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("x", ""), fakemcp.Tool("y", "")}})
 	v := h.initialized(`{}`)
 	v.lists(t)
 	v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toolman_activate","arguments":{"tools_on":[],"tools_off":["a_y"],"resources_on":[],"resources_off":[]}}}`)
@@ -96,7 +97,7 @@ func TestReloadChangesWhatIsActiveAndLeavesWhatWasSwitched(t *testing.T) {
 }
 
 func TestReloadOfTheSameChangesNothing(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, asking())
+	h := newHall(t, dial.ShareAuto, asking())
 	v := h.initialized(`{"elicitation":{}}`)
 	before := v.lists(t)
 	o := h.r.Options
@@ -121,7 +122,7 @@ func TestReloadOfTheSameChangesNothing(t *testing.T) {
 
 // A client's own process is judged anew as well: its tools are those that the client has.
 func TestReloadJudgesTheToolsOfOwnProcessesAnew(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, asking())
+	h := newHall(t, dial.ShareAuto, asking())
 	v := h.initialized(`{"elicitation":{}}`)
 	if list := v.lists(t); !strings.Contains(list, `"a_who"`) {
 		t.Fatalf("listed %s", list)
@@ -144,7 +145,7 @@ func TestReloadJudgesTheToolsOfOwnProcessesAnew(t *testing.T) {
 
 // A client has no process of a server of which it may have nothing.
 func TestReloadEndsOwnProcessesOfAServerThatIsClosed(t *testing.T) {
-	h := newHall(t, upstream.ShareAuto, asking())
+	h := newHall(t, dial.ShareAuto, asking())
 	v := h.initialized(`{"elicitation":{}}`)
 	v.lists(t)
 	o := h.r.Options

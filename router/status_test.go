@@ -3,11 +3,11 @@ package router
 import (
 	"testing"
 
-	"toolman/router/upstream"
+	"toolman/router/dial"
 )
 
 func TestStatusCountsConnectionsOfAllSessions(t *testing.T) {
-	h := newHall(t, upstream.ShareNever, asking())
+	h := newHall(t, dial.ShareNever, asking())
 	a, b := h.initialized(`{}`), h.initialized(`{}`)
 	for _, v := range []*visitor{a, b} {
 		v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

@@ -167,7 +167,7 @@ router/limiter: router/budget
 router/loglevel: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router/calls router/catalog router/client router/feed router/input router/pool router/tracing router/upstream
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/choose router/toolset router/view
 router/policy:
-router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/upstream spawn
+router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/dial router/upstream spawn
 router/recall: jsonrpc mcpwire
 router/record: router/toolset router/view
 router/search:

@@ -47,6 +47,7 @@ func (c *Conn) request(p *post) {
 	}
 	if f := c.deliver(p); f != nil {
 		c.fail(p, f)
+		c.expire(f)
 	}
 }
 
@@ -61,6 +62,7 @@ func (c *Conn) notify(p *post) {
 	defer limit.Stop()
 	if f := c.deliver(p); f != nil {
 		c.o.Log("a message was not delivered: " + c.explain(f))
+		c.expire(f)
 	} else if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
 		c.openStream()
 	}
@@ -158,9 +160,6 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 			f.Unsent, p.renewed = !p.renewed, true
 			f.Transient = f.Unsent
 		}
-		if f.Ended {
-			c.expire(f.Text)
-		}
 		return f
 	}
 	c.mark(p, true)
@@ -176,10 +175,10 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 	return nil
 }
 
-// expire ends the connection, because the server takes no more requests. Those that it has taken
-// may still get their responses.
-func (c *Conn) expire(why string) {
-	if !c.expiring.CompareAndSwap(false, true) {
+// expire ends the connection if the server takes no more requests after a failure. Those that it
+// has taken may still get their responses.
+func (c *Conn) expire(f *endpoint.Failure) {
+	if !f.Ended || !c.expiring.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {
@@ -189,7 +188,7 @@ func (c *Conn) expire(why string) {
 				return
 			}
 		}
-		c.end(errors.New(why))
+		c.end(errors.New(f.Text))
 	}()
 }
 
@@ -234,6 +233,7 @@ func (c *Conn) ask(ctx context.Context, frame []byte) (*jsonrpc.Message, *endpoi
 	c.mu.Unlock()
 	defer c.finish(p)
 	if f := c.attempt(p); f != nil {
+		c.expire(f)
 		return nil, f
 	}
 	if p.answer == nil && p.id != "" {

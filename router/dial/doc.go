@@ -28,15 +28,13 @@ type Conn interface {
 	String() string
 }
 
-// A Login is what a person does so that a server takes requests. Connections to one server share it.
+// A Login lets requests of a person to a server. Connections to one server share it.
 type Login interface {
-	// Wanted returns what a person does, such as "run toolman login linear", or "" if nothing is
-	// known to help.
-	Wanted() string
-	// Wait returns when that has been done, or when ctx ends.
-	Wait(ctx context.Context)
-	// Look looks at once whether it has been done.
-	Look()
+	// Wanted returns the command with which a person logs in, such as "toolman login linear", if a
+	// connection has ended with this problem because there is no login. Otherwise it returns "".
+	Wanted(problem string) (command string)
+	// Wait returns true when somebody has logged in, and false when ctx ends or stopped is closed.
+	Wait(ctx context.Context, stopped <-chan struct{}) bool
 }
 
 // ErrEnding reports that toolman is ending and opens no further connection.

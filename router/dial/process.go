@@ -80,3 +80,13 @@ func (p *process) LastWords() string { return p.proc.StderrTail() }
 
 // String implements Conn.
 func (p *process) String() string { return fmt.Sprintf("pid %d", p.proc.Pid()) }
+
+// PipeSize returns the size in bytes of the pipes of a server, if there are so many servers. Large
+// pipes halve the cost of large messages. But Linux limits the pipes of a user to 64 MiB in total,
+// and makes later ones tiny.
+func PipeSize(servers int) int {
+	if servers <= 8 {
+		return 1 << 20
+	}
+	return 128 << 10
+}

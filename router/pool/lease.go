@@ -14,6 +14,7 @@ import (
 	"toolman/router/apps"
 	"toolman/router/calls"
 	"toolman/router/client"
+	"toolman/router/dial"
 	"toolman/router/upstream"
 )
 
@@ -33,7 +34,7 @@ type lease struct {
 // those that the call's client has declared; logs is the threshold of the log messages that it
 // wants.
 func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs calls.LogThreshold, out *peer.Outgoing) *upstream.Upstream {
-	if !s.Info.Many || u.Source.Modern || u.Share != upstream.ShareAuto || !inputreq.CanBeAsked(capabilities) {
+	if !s.Info.Many || u.Source.Modern || u.Share != dial.ShareAuto || !inputreq.CanBeAsked(capabilities) {
 		return u
 	}
 	leased := s.leastLoaded(u, apps.WithExtensions(inputreq.Askable(capabilities), capabilities))

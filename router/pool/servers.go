@@ -15,6 +15,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/budget"
 	"toolman/router/client"
+	"toolman/router/dial"
 	"toolman/router/upstream"
 	"toolman/spawn"
 )
@@ -66,9 +67,9 @@ func (s *Servers) needsDedicated(u *upstream.Upstream) bool {
 		return false
 	}
 	switch u.Share {
-	case upstream.ShareAlways:
+	case dial.ShareAlways:
 		return false
-	case upstream.ShareNever:
+	case dial.ShareNever:
 		return s.Missing[u] == nil
 	}
 	return !u.Source.Modern && s.Peer.Hello != nil && inputreq.CanBeAsked(s.Peer.Hello.Capabilities)
@@ -83,7 +84,7 @@ func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
 	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: s.hello(), Era: client.EraOf(shared.Source.Modern), Settled: s.dedicatedSettled})
 	switch {
 	case err == nil:
-	case shared.Share == upstream.ShareNever:
+	case shared.Share == dial.ShareNever:
 		s.markMissing(shared, err)
 	default:
 		shared.Log.Warn("no dedicated process for a session; it shares one, and the server cannot send it requests",

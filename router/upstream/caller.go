@@ -75,15 +75,6 @@ type Router interface {
 	Ladder() spawn.Ladder
 }
 
-// pipeSize returns the size of a server's pipes in bytes. Large pipes halve the cost of large
-// messages. But Linux limits the pipes of a user to 64 MiB in total, and makes later ones tiny.
-func (e *Env) pipeSize() int {
-	if e.Router.Servers() <= 8 {
-		return 1 << 20
-	}
-	return 128 << 10
-}
-
 // info returns toolman's Implementation object.
 func (e *Env) info() []byte {
 	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.Version), '}')

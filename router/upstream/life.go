@@ -63,7 +63,7 @@ func (u *Upstream) start(reaper *spawn.Reaper) error {
 		u.Log.Info("stderr", zap.String("text", line))
 		u.env.Trace.Stderr(u.Name, line)
 	}
-	u.Command.PipeSize = u.env.pipeSize()
+	u.Command.PipeSize = dial.PipeSize(u.env.Router.Servers())
 	defer close(u.lifecycle.begun)
 	return u.launch(reaper)
 }
@@ -227,7 +227,7 @@ func (u *Upstream) update() {
 func (u *Upstream) fail(reason string) {
 	u.mu.Lock()
 	if u.problem == "" {
-		u.problem = reason
+		u.setProblemLocked(reason)
 	}
 	started, closing, after := u.transport.conn != nil, u.closing, u.lifecycle.supersedes
 	if !started {
@@ -275,7 +275,7 @@ func (u *Upstream) markGone(problem string, failed bool) {
 	u.endLocked()
 	u.lifecycle.finished = was == Ready && u.problem == "" && !failed
 	if u.problem == "" {
-		u.problem = problem
+		u.setProblemLocked(problem)
 	}
 	problem, after := u.problem, u.lifecycle.supersedes
 	u.mu.Unlock()
@@ -298,6 +298,16 @@ func (u *Upstream) endLocked() {
 	u.state = Gone
 	u.Feed.Close()
 	u.items.refresher.Close()
+}
+
+// setProblemLocked sets the reason why the upstream ends, and whether a login helps.
+func (u *Upstream) setProblemLocked(problem string) {
+	if u.problem = problem; u.Login == nil {
+		return
+	}
+	if u.lifecycle.login = u.Login.Wanted(problem); u.lifecycle.login != "" {
+		u.problem = "it needs a login, which a person makes: run " + u.lifecycle.login
+	}
 }
 
 // isNewProblem reports whether problem differs from u's. It is true if u is nil.

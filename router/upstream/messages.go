@@ -197,8 +197,11 @@ func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok && !found {
 		err = u.tooLong(long, out)
 	}
-	if err != nil {
-		u.countJunk(err)
+	if err == nil {
+		return
+	}
+	if count, log := u.transport.junk.Add(); log {
+		u.Log.Warn("dropped a line of the server that is not a valid message", zap.NamedError("err", err), zap.Int("count", count))
 	}
 }
 
@@ -237,21 +240,6 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error
 		u.SendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
 	}
 	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
-}
-
-// countJunk counts a line that is no message, and logs at most one a minute.
-func (u *Upstream) countJunk(err error) {
-	u.mu.Lock()
-	u.transport.junk++
-	quiet := time.Since(u.transport.junkLogged) < time.Minute
-	if !quiet {
-		u.transport.junkLogged = time.Now()
-	}
-	count := u.transport.junk
-	u.mu.Unlock()
-	if !quiet {
-		u.Log.Warn("dropped a line of the server that is not a valid message", zap.NamedError("err", err), zap.Int("count", count))
-	}
 }
 
 // ForwardNotification sends a notification of the client to the server, if its handshake is done

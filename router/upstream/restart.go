@@ -75,15 +75,19 @@ func (u *Upstream) restartPolicy() (dial.Restart, *dial.Backoff) {
 // or how long the last attempt to replace it took. It returns false if it is not to be replaced.
 func (u *Upstream) waitForRestart(policy dial.Restart, backoff *dial.Backoff, up time.Duration) bool {
 	u.mu.Lock()
-	again := !u.closing && (policy == dial.RestartAlways || !u.lifecycle.finished)
+	again, login := !u.closing && (policy == dial.RestartAlways || !u.lifecycle.finished), u.lifecycle.login != ""
 	var pause time.Duration
-	if again {
+	u.lifecycle.nextTry = time.Time{}
+	if again && !login {
 		pause = backoff.Next(up)
 		u.lifecycle.failures, u.lifecycle.nextTry = backoff.Failures, time.Now().Add(pause)
 	}
 	u.mu.Unlock()
-	if !again {
+	switch {
+	case !again:
 		return false
+	case login:
+		return u.Login.Wait(u.env.Context, u.lifecycle.stopped)
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -163,11 +167,11 @@ func (u *Upstream) InheritOwner(gone *Upstream) {
 // copyProblem replaces the reason why u is gone by that of another upstream.
 func (u *Upstream) copyProblem(other *Upstream) {
 	other.mu.Lock()
-	problem := other.problem
+	problem, login := other.problem, other.lifecycle.login
 	other.mu.Unlock()
 	u.mu.Lock()
 	isNew := u.problem != problem
-	u.problem = problem
+	u.problem, u.lifecycle.login = problem, login
 	u.mu.Unlock()
 	if isNew && u.env.Context.Err() == nil {
 		u.update()

@@ -24,13 +24,13 @@ type Server struct {
 	// Dial connects to a server in another way, such as HTTP; nil if there is none. It must not
 	// wait for the network. log receives what the connection reports outside the protocol.
 	Dial         func(log func(line string)) (dial.Conn, error)
-	Login        dial.Login    // of a person, for connections by Dial; nil: there is none
+	Login        dial.Login    // for connections by Dial; nil: the server takes none
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls at once; 0: no limit
 	MaxCallsAt   string        // where MaxCalls is configured, such as tools.toml:12
 	Era          mcpwire.Era   // Unknown: found by the handshake
-	Share        Share
+	Share        dial.Share
 	Stateless    bool         // its processes remember nothing of a client: any replica's will do
 	Restart      dial.Restart // of Command; connections by Socket and Dial are always made again
 	// ForSession returns the server for one session, from the configuration that its client has
@@ -46,29 +46,6 @@ type Server struct {
 	FrameLimit int  // longest message in bytes that is accepted from it; 0: the default
 }
 
-// Share says which sessions use the process of a server.
-type Share uint8
-
-// The values of Share. With ShareAuto all sessions share a process, unless the server could send
-// requests to a client: a server of the legacy era does not say during which call it does so.
-// Therefore a client that can answer such requests gets a dedicated process.
-const (
-	ShareAuto Share = iota
-	ShareAlways
-	ShareNever
-)
-
-// ParseShare returns the Share with this name: auto, always or never.
-func ParseShare(name string) Share {
-	switch name {
-	case "always":
-		return ShareAlways
-	case "never":
-		return ShareNever
-	}
-	return ShareAuto
-}
-
 // startTimeoutFactor is how many times its StartTimeout a server may take to start before it is
 // stopped. After one StartTimeout the first list no longer waits for it, unless Upstream.Await was
 // called. The factor is large because npx downloads packages when it runs a server first.
@@ -79,6 +56,7 @@ type Status struct {
 	Name, Namespace string
 	State           State
 	Problem         string        // why it is gone
+	Login           string        // it is gone until a person logs in with this command; "": that is not why
 	Retry           time.Duration // time until it is started or connected to again, at least a second; 0: that is not planned
 	Failures        int           // its ends in a row, the last of which it has not recovered from
 	Result          mcpwire.InitializeResult
@@ -90,6 +68,14 @@ type Status struct {
 	Entries         [mcpwire.Kinds][]*catalog.Entry
 	Unread          [mcpwire.Kinds]string // why a list of a ready server is out of date or incomplete; "" if it is not
 	Stderr          string                // last lines of its standard error
+}
+
+// StateName returns the name of the state: "login" for a server that is gone until a person logs in.
+func (s *Status) StateName() string {
+	if s.Login != "" {
+		return LoginState
+	}
+	return s.State.String()
 }
 
 // Era returns the era of the server, "" before the handshake.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,9 @@ const (
 	PerSession // each session has its own instance; this one never runs
 	Cached     // its items are those of an earlier run; another upstream replaces it when that is ready
 )
+
+// LoginState is the name of the state of a server that is gone until a person logs in.
+const LoginState = "login"
 
 // String returns the state's name.
 func (s State) String() string {
@@ -94,12 +98,11 @@ type greeting struct {
 // A transport is the connection to the server. Upstream.mu guards the writes of its first four
 // fields, which happen before conn.Start, while no other goroutine reads them.
 type transport struct {
-	conn       dial.Conn
-	out        peer.Sender  // takes what is sent to the server
-	gate       peer.Handler // what the server sends comes through it; nil: there is none
-	control    *jsonrpc.Control
-	junk       int       // guarded by Upstream.mu: number of lines that were no messages
-	junkLogged time.Time // guarded by Upstream.mu: when such a line was last logged
+	conn    dial.Conn
+	out     peer.Sender  // takes what is sent to the server
+	gate    peer.Handler // what the server sends comes through it; nil: there is none
+	control *jsonrpc.Control
+	junk    dial.Junk
 }
 
 // A lifecycle is the start and the end of an upstream.
@@ -115,6 +118,7 @@ type lifecycle struct {
 	finished     bool          // guarded by Upstream.mu: it was ready, and ended with exit status 0
 	nextTry      time.Time     // guarded by Upstream.mu: when it is replaced; zero: that is not planned
 	failures     int           // guarded by Upstream.mu: its ends in a row, with those of its predecessors
+	login        string        // guarded by Upstream.mu: the command with which a person logs in, without which it stays gone; "": none
 	supersedes   *Upstream     // guarded by Upstream.mu: the upstream that it replaces when it is ready; nil: none
 	replacement  *Upstream     // guarded by Upstream.mu: the latest attempt to replace it; nil: none
 	shutdownOnce sync.Once
@@ -199,6 +203,9 @@ func (u *Upstream) goneTextLocked() string {
 	if problem == "" {
 		problem = "it has ended"
 	}
+	if u.lifecycle.login != "" {
+		return "server " + u.Name + strings.TrimPrefix(problem, "it")
+	}
 	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, u.adviceLocked())
 }
 
@@ -218,6 +225,9 @@ func (u *Upstream) Offer() catalog.Offer {
 		offer.Error = fmt.Sprintf("server %s is still starting; try again in a moment, or go on without it", u.Name)
 	case Gone:
 		offer.Why, offer.Error = u.problem, u.goneTextLocked()
+		if u.lifecycle.login != "" {
+			offer.Error += "; nothing was carried out"
+		}
 	}
 	return offer
 }
@@ -236,7 +246,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: *u.result(),
-		Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.Of(u.Name), Junk: u.transport.junk, Entries: u.items.lists.Entries(), Unread: u.items.lists.Unread()}
+		Login: u.lifecycle.login, Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.Of(u.Name), Junk: u.transport.junk.Count(), Entries: u.items.lists.Entries(), Unread: u.items.lists.Unread()}
 	if u.state == Gone {
 		st.Failures = u.lifecycle.failures
 		if !u.lifecycle.nextTry.IsZero() {

@@ -127,7 +127,7 @@ func (p *Progress) table(all []upstream.Status, waited time.Duration) (lines []s
 		case upstream.Gone:
 			words = sanitize.Line(st.Problem)
 		}
-		line := fmt.Sprintf("  %-*s  %-11s  %5.1f s  %s", width, sanitize.Line(st.Name), st.State, took.Seconds(), words)
+		line := fmt.Sprintf("  %-*s  %-11s  %5.1f s  %s", width, sanitize.Line(st.Name), st.StateName(), took.Seconds(), words)
 		lines = append(lines, line)
 		if st.State == upstream.Starting {
 			starting = append(starting, line)

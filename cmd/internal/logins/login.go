@@ -18,7 +18,7 @@ import (
 
 const (
 	lookEvery = time.Second      // between two looks at the file for requests
-	waitEvery = 2 * time.Second  // between two looks of Wait
+	waitEvery = time.Second      // between two looks of Wait
 	noteTime  = 2 * time.Second  // for writing down what a server asks for
 	onceTime  = 10 * time.Second // in which a token that came after a 401 is not renewed after another one
 	maxShown  = 200
@@ -68,26 +68,19 @@ func NewLogin(file *File, o Options) *Login {
 	return &Login{file: own, o: o, turn: make(chan struct{}, 1), changed: make(chan struct{})}
 }
 
-// Wanted returns what a person does so that the server takes requests, or "" if nothing is known to
-// help.
-func (l *Login) Wanted() string {
+// Wanted implements dial.Login: texts about a login that is wanted name the command.
+func (l *Login) Wanted(problem string) (command string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.wanted {
-		return ""
+	if l.wanted && strings.Contains(problem, l.o.Command) {
+		command = l.o.Command
 	}
-	return "run " + l.o.Command
+	return command
 }
 
-// Look reads the file if it has changed.
-func (l *Login) Look() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lookLocked(0)
-}
-
-// Wait returns when there is another login than the one that the server has refused, or ctx ends.
-func (l *Login) Wait(ctx context.Context) {
+// Wait implements dial.Login: it returns true when there is another login than the one that the
+// server has refused.
+func (l *Login) Wait(ctx context.Context, stopped <-chan struct{}) bool {
 	tick := time.NewTicker(waitEvery)
 	defer tick.Stop()
 	for {
@@ -96,13 +89,15 @@ func (l *Login) Wait(ctx context.Context) {
 		wanted, changed := l.wanted, l.changed
 		l.mu.Unlock()
 		if !wanted {
-			return
+			return true
 		}
 		select {
 		case <-tick.C:
 		case <-changed:
+		case <-stopped:
+			return false
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }

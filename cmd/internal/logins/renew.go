@@ -113,6 +113,9 @@ func (l *Login) renewInTurn(ctx context.Context, used string) error {
 		l.paused = time.Now().Add(max(retryPause, min(waitOf(failed), longestPause)))
 		return &streamhttp.Passing{Err: err, Wait: waitOf(failed)}
 	}
+	if failed != nil {
+		l.wanted, l.refused = true, used
+	}
 	return err
 }
 

@@ -171,7 +171,7 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 		st.Stderr = ""
 	}
 	s := Server{
-		Name: st.Name, Namespace: st.Namespace, Line: of.Line, About: of.Description, State: st.State.String(), Problem: st.Problem,
+		Name: st.Name, Namespace: st.Namespace, Line: of.Line, About: of.Description, State: st.StateName(), Problem: st.Problem,
 		Revision: sanitize.Line(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
 		Server: sanitize.Line(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
 		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),
@@ -186,7 +186,11 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 		rep.note("toolman serve starts server %s for each session, with the session's own values; its items are unknown here", st.Name)
 	default:
 		s.Stderr = st.Stderr
-		rep.ofServer("%s:%d: server %s is not ready: %s", rep.Config, of.Line, st.Name, st.Problem)
+		what := "is not ready: " + st.Problem
+		if st.Login != "" {
+			what = strings.TrimPrefix(st.Problem, "it ")
+		}
+		rep.ofServer("%s:%d: server %s %s", rep.Config, of.Line, st.Name, what)
 	}
 	for k, why := range st.Unread {
 		if why != "" && st.State == upstream.Ready {

@@ -50,7 +50,7 @@ func newServer(s config.Server, agent, file string, secrets *redact.Scrubber, to
 		MaxCalls:     maxCalls(&s),
 		MaxCallsAt:   maxCallsAt(&s, file),
 		Era:          mcpwire.ParseEra(s.Era),
-		Share:        upstream.ParseShare(s.Share),
+		Share:        dial.ParseShare(s.Share),
 		Stateless:    s.Stateless,
 		Restart:      dial.ParseRestart(s.Restart),
 		FrameLimit:   s.MaxMessageBytes,

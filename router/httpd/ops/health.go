@@ -33,7 +33,9 @@ func Alive(g Gateway) http.Handler {
 }
 
 // recoverable reports whether a server runs or may run again.
-func recoverable(st upstream.Status) bool { return st.State != upstream.Gone || st.Retry > 0 }
+func recoverable(st upstream.Status) bool {
+	return st.State != upstream.Gone || st.Retry > 0 || st.Login != ""
+}
 
 // Health tells whether clients should be sent here: status 200 if so. It is 503 while the servers
 // are starting, when none of them runs, and when the program is about to end.
@@ -64,7 +66,7 @@ type health struct {
 
 type serverHealth struct {
 	Name     string `json:"name"`
-	Status   string `json:"status"`             // starting, ready, gone, per session or cached
+	Status   string `json:"status"`             // starting, ready, gone, login, per session or cached
 	Problem  string `json:"problem,omitempty"`  // why it is gone
 	Failures int    `json:"failures,omitempty"` // how often it has ended in a row
 	Retry    int    `json:"retry_s,omitempty"`  // seconds until toolman tries to start or reach it again
@@ -98,7 +100,7 @@ func named(servers []upstream.Status) (all []serverHealth) {
 		all = []serverHealth{}
 	}
 	for _, st := range servers {
-		now := serverHealth{Name: st.Name, Status: st.State.String()}
+		now := serverHealth{Name: st.Name, Status: st.StateName()}
 		if st.State == upstream.Gone {
 			now.Problem, now.Failures, now.Retry = sanitize.Cut(st.Problem, maxProblem), st.Failures, int(st.Retry.Round(time.Second)/time.Second)
 		}

@@ -150,6 +150,11 @@ func (m *Metrics) Handler(of Gateway, more ...prom.Metric) http.Handler {
 // maxReason is the number of bytes of a server's problem in a label.
 const maxReason = 100
 
+// stateNames returns the names of the states of a server.
+func stateNames() []string {
+	return []string{upstream.Starting.String(), upstream.Ready.String(), upstream.Gone.String(), upstream.LoginState, upstream.PerSession.String(), upstream.Cached.String()}
+}
+
 // upstreams writes the metrics of the servers.
 func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
 	each := func(name, kind, help string, value func(st upstream.Status) float64) {
@@ -163,8 +168,8 @@ func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
 	})
 	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
 	for _, st := range all {
-		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.PerSession, upstream.Cached} {
-			p.Value(number(st.State == s), st.Name, s.String())
+		for _, name := range stateNames() {
+			p.Value(number(st.StateName() == name), st.Name, name)
 		}
 	}
 	p.Begin("toolman_catalog_items", "gauge", "What a server offers.", "kind", "upstream")
