@@ -20,7 +20,7 @@ func apiece(t *testing.T, share dial.Share) (h *hall, over chan string, log *obs
 	t.Helper()
 	h, over = &hall{t: t}, make(chan string, 10)
 	core, log := observer.New(zap.WarnLevel)
-	h.open(upstream.Server{Share: share, ForSession: func(config map[string]string) (upstream.Server, error) {
+	h.open(upstream.Server{Share: share, ForSession: func(_ string, config map[string]string) (upstream.Server, error) {
 		key, ok := config["KEY"]
 		if !ok {
 			return upstream.Server{}, errors.New("the session has no KEY")

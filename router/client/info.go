@@ -1,6 +1,8 @@
 package client
 
 import (
+	"cmp"
+
 	"toolman/jsonrpc/peer"
 	"toolman/router/budget"
 	"toolman/router/policy"
@@ -46,6 +48,10 @@ type Info struct {
 	// MetaTools limits the tools of Options.MetaTools that the client is offered; nil: all.
 	MetaTools *view.MetaTools
 }
+
+// LoginAgent returns the agent whose logins the client uses, or "": the one that its credential names,
+// or else Agent.
+func (i *Info) LoginAgent() string { return cmp.Or(i.Principal.Agent, i.Agent) }
 
 // Streams is implemented by a session's Sender if the client has a stream for each open request, as
 // over HTTP. Messages that belong to a request go to its stream. Other messages, and responses, go

@@ -93,7 +93,7 @@ func (s *Servers) Unstarted(server string) string {
 		if u.ForSession == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.MayUse(u) {
 			continue
 		}
-		own, err := u.ForSession(s.Info.Config)
+		own, err := u.ForSession(s.Info.LoginAgent(), s.Info.Config)
 		if err != nil {
 			continue // the session goes without it
 		}

@@ -96,7 +96,7 @@ func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
 // instantiate makes a dedicated upstream of a server that is configured per session. It returns nil
 // if the session goes without the server.
 func (s *Servers) instantiate(shared *upstream.Upstream) *upstream.Upstream {
-	server, err := shared.Configured().ForSession(s.Info.Config)
+	server, err := shared.Configured().ForSession(s.Info.LoginAgent(), s.Info.Config)
 	if err != nil {
 		s.markMissing(shared, err)
 		return nil

@@ -33,11 +33,11 @@ type Server struct {
 	Share        dial.Share
 	Stateless    bool         // its processes remember nothing of a client: any replica's will do
 	Restart      dial.Restart // of Command; connections by Socket and Dial are always made again
-	// ForSession returns the server for one session, from the configuration that its client has
-	// sent (client.Info.Config). Each session then has a process or connection of its own. The
-	// session goes without the server if there is an error, which must not contain the client's
-	// values. If ForSession is nil, all sessions use the same configuration.
-	ForSession func(config map[string]string) (Server, error)
+	// ForSession returns the server for one session, from its agent, or "", and the configuration
+	// that its client has sent (client.Info.Config). Each session then has a process or connection
+	// of its own. The session goes without the server if there is an error, which must not contain
+	// the client's values. If ForSession is nil, all sessions use the same configuration.
+	ForSession func(agent string, config map[string]string) (Server, error)
 	Release    func()       // called when what ForSession has returned is no longer needed; may be nil
 	Cache      []cache.Rule // of which tools results are kept, and for how long
 	// Memory keeps what the server offers for the next run of toolman; nil: nothing does.

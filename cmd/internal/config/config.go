@@ -37,6 +37,7 @@ type Config struct {
 	OnDrift        *Hook               // on_drift; nil is none
 	Servers        []Server            // in the file's order, including those that are not enabled
 	Agent          string              // whose policies apply: that of Options, or else agent
+	Served         bool                // it is for serving over HTTP, where clients may be several agents
 	WithholdEnv    []string            // withhold_env
 	Dangers        *policy.DangerRules // dangerous_tools and confirm; nil if there are none
 	Rules          *policy.Rules       // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
@@ -174,6 +175,7 @@ func (d *decoder) config(root source.Node) *Config {
 		Unpinned:       table.Texts(t.Globs("unpinned", `["notes_note://*"]`)),
 		Toolsets:       d.sets,
 		Agent:          d.options.Agent,
+		Served:         d.options.HTTP,
 		WithholdEnv:    withholdEnv(t),
 		Dangers:        d.dangers(t),
 		HTTP:           d.http(t, agentNames(t)),

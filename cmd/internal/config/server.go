@@ -129,10 +129,10 @@ func (d *decoder) server(n source.Node) Server {
 			s.Socket = d.socket(t, socket)
 		}
 	})
-	if s.ForEachSession() && s.Share == "always" {
+	if (s.ForEachSession() || s.ForEachAgent()) && s.Share == "always" {
 		t.FailAt("share", "take share out", "the server has something else for each session: it cannot be shared")
 	}
-	if s.ForEachSession() && s.Lazy {
+	if (s.ForEachSession() || s.ForEachAgent()) && s.Lazy {
 		t.FailAt("lazy", "take lazy out", "the server has something else for each session: it starts with the session")
 	}
 	if s.Missing != nil { // what there is of these is not whole
@@ -353,6 +353,11 @@ func noteReferences(servers []Server, nodes []source.Node, ofHTTP reference.Vari
 // connection to it.
 func (s *Server) ForEachSession() bool {
 	return len(s.SessionEnv) > 0 || s.Remote != nil && len(s.Remote.SessionHeader) > 0
+}
+
+// ForEachAgent reports whether each agent has its own login to the server.
+func (s *Server) ForEachAgent() bool {
+	return s.Remote != nil && s.Remote.OAuth != nil && s.Remote.OAuth.PerAgent
 }
 
 // SessionKeys returns the keys of a session's configuration that the server uses, sorted.

@@ -25,7 +25,7 @@ func addMemories(o *router.Options, c *config.Config) {
 		return // there is no place for it
 	}
 	for i, s := range Enabled(c) {
-		if !s.Uncached && !s.ForEachSession() && s.Missing == nil {
+		if !s.Uncached && !s.ForEachSession() && !s.ForEachAgent() && s.Missing == nil {
 			o.Servers[i].Memory = folder.Memory(catalogs.Server{Name: cmp.Or(s.Name, fmt.Sprintf("server %d", i+1)), Config: c.Path,
 				Start: func() string { return identity(s) }, Dir: cmp.Or(s.Dir, workingDir())})
 		}

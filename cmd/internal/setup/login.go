@@ -48,7 +48,7 @@ type login struct {
 // newLogin returns the login of a server, or nil if the server takes none or there is no place for
 // logins. secret hears of its tokens.
 func newLogin(s *config.Server, agent string, secret func(values ...string)) (*login, error) {
-	if s.Remote == nil || !s.Remote.TakesLogin() {
+	if s.Remote == nil || !s.Remote.TakesLogin() || s.ForEachAgent() && agent == "" {
 		return nil, nil
 	}
 	folder, err := logins.Open()

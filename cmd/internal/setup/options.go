@@ -33,8 +33,12 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 		OnEquip: hookOf(c.OnEquip, "on_equip", c.Beside), OnDrift: hookOf(c.OnDrift, "on_drift", c.Beside),
 		Toolsets: toolsets, Preloaded: preloaded(c), Shelf: store.ToolsetsBeside(c.Beside), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
+	agent := c.Agent
+	if c.Served {
+		agent = "" // clients with credentials are other agents
+	}
 	for _, s := range Enabled(c) {
-		o.Servers = append(o.Servers, newServer(*s, c.Agent, filepath.Base(c.Path), secrets, &tokens{secrets: secrets}))
+		o.Servers = append(o.Servers, newServer(*s, agent, filepath.Base(c.Path), secrets, &tokens{secrets: secrets}))
 	}
 	addMemories(&o, c)
 	return o, errors.Join(err1, err2, err3, err4, err5, err6)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -33,7 +34,8 @@ import (
 	"toolman/spawn"
 )
 
-// newServer turns a server of a file into one of a router. tokens hears of the server's tokens.
+// newServer turns a server of a file into one of a router. agent is the agent of all requests; "": there
+// is none, or each session has its own. tokens hears of the server's tokens.
 func newServer(s config.Server, agent, file string, secrets *redact.Scrubber, tokens *tokens) upstream.Server {
 	login, err := newLogin(&s, agent, tokens.issued)
 	server := upstream.Server{
@@ -219,14 +221,21 @@ func TraceServers(c *config.Config) []trace.Server {
 // log and the trace.
 const lateOutput = time.Minute
 
-// forSession returns a function that makes the server of one session from the session's values,
-// or nil for a server that is the same for all sessions. The values are secrets as long as the
-// server knows them.
-func forSession(s config.Server, agent, file string, secrets *redact.Scrubber) func(values map[string]string) (upstream.Server, error) {
-	if !s.ForEachSession() {
+// errNoAgent is why a session goes without a server with per_agent.
+var errNoAgent = errors.New("each agent has a login of its own to it (per_agent in its oauth), and this client is no agent; " +
+	"give it a credential of an agent, or toolman the flag --agent")
+
+// forSession returns a function that makes the server of one session from the session's agent and
+// values, or nil for a server that is the same for all sessions. The values are secrets as long as
+// the server knows them.
+func forSession(s config.Server, agent, file string, secrets *redact.Scrubber) func(of string, values map[string]string) (upstream.Server, error) {
+	if !s.ForEachSession() && (!s.ForEachAgent() || agent != "") {
 		return nil
 	}
-	return func(values map[string]string) (upstream.Server, error) {
+	return func(of string, values map[string]string) (upstream.Server, error) {
+		if of = cmp.Or(agent, of); of == "" && s.ForEachAgent() {
+			return upstream.Server{}, errNoAgent
+		}
 		back, tokens := secrets.Lend(slices.Collect(maps.Values(values))...), &tokens{secrets: secrets}
 		over := func() { time.AfterFunc(lateOutput, func() { back(); tokens.end() }) }
 		own, err := s.In(values)
@@ -234,7 +243,7 @@ func forSession(s config.Server, agent, file string, secrets *redact.Scrubber) f
 			over()
 			return upstream.Server{}, err
 		}
-		server := newServer(own, agent, file, secrets, tokens)
+		server := newServer(own, of, file, secrets, tokens)
 		server.Release = over
 		return server, nil
 	}
