@@ -127,16 +127,11 @@ func (f *Flow) register(ctx context.Context, redirectURI string) (*logins.Client
 	if len(f.scopes) > 0 {
 		metadata["scope"] = strings.Join(f.scopes, " ")
 	}
-	body, err := json.Marshal(metadata)
-	if err != nil {
-		return nil, err
+	doc, resp, err := f.postRegistration(ctx, metadata)
+	if err == nil && len(f.scopes) > 0 && resp.StatusCode/100 != 2 && doc.Text("error") == "invalid_client_metadata" {
+		delete(metadata, "scope") // some servers know the scopes of resources only when they are asked for tokens
+		doc, resp, err = f.postRegistration(ctx, metadata)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.as.Registration, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", httpheader.JSON)
-	doc, resp, err := httpclient.GetObject(ctx, f.http, req)
 	if err != nil {
 		text, _ := httpclient.Explain(err)
 		return nil, f.notRegistered(errors.New(text))
@@ -165,6 +160,20 @@ func (f *Flow) register(ctx context.Context, redirectURI string) (*logins.Client
 		}
 	}
 	return nil, f.notRegistered(fmt.Errorf("it wants clients to authenticate by %s, which toolman does not support", sanitize.Quoted(got, maxShown)))
+}
+
+// postRegistration sends the metadata of a client.
+func (f *Flow) postRegistration(ctx context.Context, metadata map[string]any) (httpclient.Object, *http.Response, error) {
+	body, err := json.Marshal(metadata)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.as.Registration, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Content-Type", httpheader.JSON)
+	return httpclient.GetObject(ctx, f.http, req)
 }
 
 // notRegistered returns the error of a registration.

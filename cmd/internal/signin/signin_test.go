@@ -227,6 +227,31 @@ func TestARegistrationIsOfANativeClientThatRefreshes(t *testing.T) {
 	}
 }
 
+// As oidc-provider, to which the scopes of a resource are no scopes of a client.
+func TestARegistrationIsRepeatedWithoutScopes(t *testing.T) {
+	refusal := authserver.Response{Status: http.StatusBadRequest, Body: `{"error":"invalid_client_metadata","error_description":"unknown scope"}`, Times: 1}
+	o := authserver.Options{Scopes: []string{"read"}, Broken: map[string]authserver.Response{"register": refusal}}
+	p := newPerson(t, o)
+	p.loggedIn()
+	all := p.Requests("register")
+	if len(all) != 2 || !strings.Contains(all[0].Body, `"scope":"read"`) || strings.Contains(all[1].Body, `"scope"`) {
+		t.Errorf("the registrations: %+v", all)
+	}
+	if asked := p.Requests("authorize")[0].Form.Get("scope"); asked != "read" {
+		t.Errorf("the login is for the scopes %q", asked)
+	}
+	refusal.Times = 2
+	o.Broken["register"] = refusal
+	newPerson(t, o).refused("does not register", "unknown scope")
+	refusal.Body = `{"error":"invalid_redirect_uri"}`
+	o.Broken["register"] = refusal
+	p = newPerson(t, o)
+	p.refused("invalid_redirect_uri")
+	if n := len(p.Requests("register")); n != 1 {
+		t.Errorf("%d registrations with a redirect URI that is refused", n)
+	}
+}
+
 func TestClientsAuthenticateAsTheServerListsFirst(t *testing.T) {
 	for _, tt := range []struct {
 		methods []string
