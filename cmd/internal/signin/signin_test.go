@@ -515,6 +515,12 @@ func TestTheBrowserIsOpenedAfterTheURLIsPrinted(t *testing.T) {
 	p := newPerson(t, authserver.Options{})
 	p.visit = func(string) {}
 	p.flow.Open = func(at string) error {
+		p.mu.Lock()
+		said := strings.Join(p.said, "\n")
+		p.mu.Unlock()
+		if !strings.Contains(said, "waiting for the login in the browser") {
+			t.Errorf("a browser that ends late is opened, and said is only %s", said)
+		}
 		_, err := authserver.Visit(at) // ends when the login is over
 		return err
 	}
