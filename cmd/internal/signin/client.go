@@ -84,20 +84,27 @@ var methods = [...]struct{ name, method string }{
 	{"client_secret_basic", credential.Basic}, {"client_secret_post", credential.Post}, {"none", credential.Public},
 }
 
-// method returns how a client authenticates: the first way that the server lists and that is
-// possible.
+// method returns how a client authenticates.
 func (f *Flow) method(hasSecret bool) string {
 	if !hasSecret {
 		return credential.Public
 	}
+	_, method := f.withSecret()
+	return method
+}
+
+// withSecret returns the first way to authenticate with a secret that the server lists, and its name
+// in metadata. The order counts: the Python SDK lists two, and does not take the second as others
+// send it.
+func (f *Flow) withSecret() (name, method string) {
 	for _, name := range f.as.Methods {
 		for _, m := range methods {
 			if m.name == name && m.method != credential.Public {
-				return m.method
+				return m.name, m.method
 			}
 		}
 	}
-	return credential.Basic // as RFC 8414 says of a server that lists none
+	return "client_secret_basic", credential.Basic // as RFC 8414 says of a server that lists none
 }
 
 // register registers a client (RFC 7591) for this redirect URI, or for a device if it is "".
@@ -108,12 +115,7 @@ func (f *Flow) register(ctx context.Context, redirectURI string) (*logins.Client
 	}
 	asks := "none"
 	if len(f.as.Methods) > 0 && !slices.Contains(f.as.Methods, asks) {
-		for _, m := range methods {
-			if slices.Contains(f.as.Methods, m.name) {
-				asks = m.name
-				break
-			}
-		}
+		asks, _ = f.withSecret()
 	}
 	grants := []string{"authorization_code", "refresh_token"}
 	if redirectURI == "" {

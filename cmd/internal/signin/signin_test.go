@@ -264,6 +264,8 @@ func TestClientsAuthenticateAsTheServerListsFirst(t *testing.T) {
 		{[]string{"client_secret_basic", "none"}, false, "none"},
 		{[]string{"client_secret_post"}, false, "post"},
 		{[]string{"client_secret_basic"}, false, "basic"},
+		{[]string{"client_secret_post", "client_secret_basic"}, false, "post"}, // the official Python SDK
+		{[]string{"client_secret_basic", "client_secret_post"}, false, "basic"},
 	} {
 		o := authserver.Options{Methods: tt.methods}
 		var change []func(f *Flow)
