@@ -11,9 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/setup"
 	"toolman/fixtures/authserver"
 )
@@ -173,6 +175,19 @@ func TestLogoutRemovesWhatCannotBeRevoked(t *testing.T) {
 	h := newHome(t, "")
 	if _, said, err := h.run("logout", "--all"); err != nil || !strings.Contains(said, "there are no logins") {
 		t.Errorf("%v, said\n%s", err, said)
+	}
+}
+
+func TestWhatAServerAsksForIsNoLogin(t *testing.T) {
+	h := newHome(t, block("remote", "https://mcp.example/mcp", ""))
+	for _, tt := range []struct{ arg, want string }{{"remote", "there is no login"}, {"--all", "there are no logins"}} {
+		f := logins.At(h.logins).File(logins.Key{URL: "https://mcp.example/mcp", Account: "remote"})
+		if err := f.Update(t.Context(), func(r *logins.Record) error { r.AddScopes([]string{"read"}, time.Now()); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if _, said, err := h.run("logout", tt.arg); err != nil || !strings.Contains(said, tt.want) || strings.Contains(said, "logged out") || h.files() != 0 {
+			t.Errorf("%s: %v, %d files, said\n%s", tt.arg, err, h.files(), said)
+		}
 	}
 }
 

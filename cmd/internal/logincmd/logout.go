@@ -49,7 +49,7 @@ func (c *command) logoutAll(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// end revokes the tokens in a file and removes it. done is false if there is none.
+// end revokes the tokens in a file and removes it. done is false if there was no login in it.
 func (c *command) end(ctx context.Context, f *logins.File, settings *signin.Server, name string) (done bool, err error) {
 	r, err := f.Load()
 	if err != nil {
@@ -57,6 +57,7 @@ func (c *command) end(ctx context.Context, f *logins.File, settings *signin.Serv
 	} else if r == nil {
 		return false, nil
 	}
+	isLogin := r == nil || r.HasTokens() || r.Client.ID != "" // else it has what the server asks for
 	what := "logged out"
 	if r.HasTokens() {
 		if settings == nil {
@@ -75,6 +76,8 @@ func (c *command) end(ctx context.Context, f *logins.File, settings *signin.Serv
 	if err := f.Remove(ctx); err != nil {
 		return false, cli.Failed(fmt.Errorf("%s: %w", name, err), "remove the file "+f.Path())
 	}
-	c.say(name + ": " + what)
-	return true, nil
+	if isLogin {
+		c.say(name + ": " + what)
+	}
+	return isLogin, nil
 }

@@ -115,6 +115,7 @@ func (f *Flow) show(at string) <-chan error {
 		f.unopened()
 		return nil
 	}
+	f.Say(f.Name + ": waiting for the login in the browser; if none shows it, open the URL above")
 	opened := make(chan error, 1)
 	go func() { opened <- f.Open(at) }() // some browsers end only when the page is loaded
 	return opened
@@ -164,7 +165,6 @@ func (f *Flow) await(ctx context.Context, c *logins.Client, opened <-chan error,
 			return a.Code, a.Err
 		case err := <-opened:
 			if err == nil {
-				f.Say(f.Name + ": the browser shows the login; if it does not, open the URL above")
 				continue
 			}
 			f.Say(f.Name + ": no browser can be started: " + sanitize.Cut(err.Error(), maxShown))

@@ -84,20 +84,27 @@ var methods = [...]struct{ name, method string }{
 	{"client_secret_basic", credential.Basic}, {"client_secret_post", credential.Post}, {"none", credential.Public},
 }
 
-// method returns how a client authenticates: the first way that the server lists and that is
-// possible.
+// method returns how a client authenticates.
 func (f *Flow) method(hasSecret bool) string {
 	if !hasSecret {
 		return credential.Public
 	}
+	_, method := f.withSecret()
+	return method
+}
+
+// withSecret returns the first way to authenticate with a secret that the server lists, and its name
+// in metadata. The order counts: the Python SDK lists two, and does not take the second as others
+// send it.
+func (f *Flow) withSecret() (name, method string) {
 	for _, name := range f.as.Methods {
 		for _, m := range methods {
 			if m.name == name && m.method != credential.Public {
-				return m.method
+				return m.name, m.method
 			}
 		}
 	}
-	return credential.Basic // as RFC 8414 says of a server that lists none
+	return "client_secret_basic", credential.Basic // as RFC 8414 says of a server that lists none
 }
 
 // register registers a client (RFC 7591) for this redirect URI, or for a device if it is "".
@@ -108,12 +115,7 @@ func (f *Flow) register(ctx context.Context, redirectURI string) (*logins.Client
 	}
 	asks := "none"
 	if len(f.as.Methods) > 0 && !slices.Contains(f.as.Methods, asks) {
-		for _, m := range methods {
-			if slices.Contains(f.as.Methods, m.name) {
-				asks = m.name
-				break
-			}
-		}
+		asks, _ = f.withSecret()
 	}
 	grants := []string{"authorization_code", "refresh_token"}
 	if redirectURI == "" {
@@ -127,16 +129,11 @@ func (f *Flow) register(ctx context.Context, redirectURI string) (*logins.Client
 	if len(f.scopes) > 0 {
 		metadata["scope"] = strings.Join(f.scopes, " ")
 	}
-	body, err := json.Marshal(metadata)
-	if err != nil {
-		return nil, err
+	doc, resp, err := f.postRegistration(ctx, metadata)
+	if err == nil && len(f.scopes) > 0 && resp.StatusCode/100 != 2 && doc.Text("error") == "invalid_client_metadata" {
+		delete(metadata, "scope") // some servers know the scopes of resources only when they are asked for tokens
+		doc, resp, err = f.postRegistration(ctx, metadata)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.as.Registration, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", httpheader.JSON)
-	doc, resp, err := httpclient.GetObject(ctx, f.http, req)
 	if err != nil {
 		text, _ := httpclient.Explain(err)
 		return nil, f.notRegistered(errors.New(text))
@@ -165,6 +162,20 @@ func (f *Flow) register(ctx context.Context, redirectURI string) (*logins.Client
 		}
 	}
 	return nil, f.notRegistered(fmt.Errorf("it wants clients to authenticate by %s, which toolman does not support", sanitize.Quoted(got, maxShown)))
+}
+
+// postRegistration sends the metadata of a client.
+func (f *Flow) postRegistration(ctx context.Context, metadata map[string]any) (httpclient.Object, *http.Response, error) {
+	body, err := json.Marshal(metadata)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.as.Registration, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Content-Type", httpheader.JSON)
+	return httpclient.GetObject(ctx, f.http, req)
 }
 
 // notRegistered returns the error of a registration.

@@ -227,6 +227,31 @@ func TestARegistrationIsOfANativeClientThatRefreshes(t *testing.T) {
 	}
 }
 
+// As oidc-provider, to which the scopes of a resource are no scopes of a client.
+func TestARegistrationIsRepeatedWithoutScopes(t *testing.T) {
+	refusal := authserver.Response{Status: http.StatusBadRequest, Body: `{"error":"invalid_client_metadata","error_description":"unknown scope"}`, Times: 1}
+	o := authserver.Options{Scopes: []string{"read"}, Broken: map[string]authserver.Response{"register": refusal}}
+	p := newPerson(t, o)
+	p.loggedIn()
+	all := p.Requests("register")
+	if len(all) != 2 || !strings.Contains(all[0].Body, `"scope":"read"`) || strings.Contains(all[1].Body, `"scope"`) {
+		t.Errorf("the registrations: %+v", all)
+	}
+	if asked := p.Requests("authorize")[0].Form.Get("scope"); asked != "read" {
+		t.Errorf("the login is for the scopes %q", asked)
+	}
+	refusal.Times = 2
+	o.Broken["register"] = refusal
+	newPerson(t, o).refused("does not register", "unknown scope")
+	refusal.Body = `{"error":"invalid_redirect_uri"}`
+	o.Broken["register"] = refusal
+	p = newPerson(t, o)
+	p.refused("invalid_redirect_uri")
+	if n := len(p.Requests("register")); n != 1 {
+		t.Errorf("%d registrations with a redirect URI that is refused", n)
+	}
+}
+
 func TestClientsAuthenticateAsTheServerListsFirst(t *testing.T) {
 	for _, tt := range []struct {
 		methods []string
@@ -239,6 +264,8 @@ func TestClientsAuthenticateAsTheServerListsFirst(t *testing.T) {
 		{[]string{"client_secret_basic", "none"}, false, "none"},
 		{[]string{"client_secret_post"}, false, "post"},
 		{[]string{"client_secret_basic"}, false, "basic"},
+		{[]string{"client_secret_post", "client_secret_basic"}, false, "post"}, // the official Python SDK
+		{[]string{"client_secret_basic", "client_secret_post"}, false, "basic"},
 	} {
 		o := authserver.Options{Methods: tt.methods}
 		var change []func(f *Flow)
@@ -490,6 +517,12 @@ func TestTheBrowserIsOpenedAfterTheURLIsPrinted(t *testing.T) {
 	p := newPerson(t, authserver.Options{})
 	p.visit = func(string) {}
 	p.flow.Open = func(at string) error {
+		p.mu.Lock()
+		said := strings.Join(p.said, "\n")
+		p.mu.Unlock()
+		if !strings.Contains(said, "waiting for the login in the browser") {
+			t.Errorf("a browser that ends late is opened, and said is only %s", said)
+		}
 		_, err := authserver.Visit(at) // ends when the login is over
 		return err
 	}
