@@ -71,6 +71,7 @@ func TestAServerThatWantsALoginGetsTheTokenOfTheFile(t *testing.T) {
 			t.Errorf("noted: %+v", r.Challenge)
 		}
 		now := time.Now()
+		r.Issuer, r.Granted = "https://as.example", []string{"read"}
 		r.TokenEndpoint, r.Client, r.Resource = s.URL+"/token", logins.Client{ID: "me", Method: "none"}, "http://the.resource/"
 		r.AccessToken, r.RefreshToken, r.LoggedIn, r.Renewed, r.Expiry = "expired-secret", "old-secret", now.Add(-time.Hour), now.Add(-time.Hour), now.Add(-time.Minute)
 		return nil
@@ -82,6 +83,9 @@ func TestAServerThatWantsALoginGetsTheTokenOfTheFile(t *testing.T) {
 		if text := run(); !strings.Contains(text, `"id":2,"result":{"content":[{"type":"text","text":"called"}]}`) || strings.Contains(text, "toolman login") {
 			t.Errorf("with a login:\n%s", text)
 		}
+	}
+	if text := run("check"); !strings.Contains(text, "- server far: logged in at https://as.example (read), renewed by itself, since ") {
+		t.Errorf("check with a login:\n%s", text)
 	}
 	if r, err := f.Load(); err != nil || r.AccessToken != "very-secret" || r.RefreshToken != "old-secret" || *refreshes != 1 {
 		t.Errorf("after %d requests for a token the file has %+v, %v", *refreshes, r, err)

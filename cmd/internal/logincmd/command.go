@@ -188,10 +188,10 @@ func (c *command) login(ctx context.Context, arg string) error {
 		c.say(t.settings.Name + ": the server wants no login")
 		return nil
 	case signin.Already:
-		c.say(t.settings.Name + ": logged in already at " + state(out.Record) + "; for another login: " + t.logout())
+		c.say(t.settings.Name + ": logged in already at " + out.Record.Describe() + "; for another login: " + t.logout())
 		return nil
 	}
-	c.say(t.settings.Name + ": logged in at " + state(out.Record))
+	c.say(t.settings.Name + ": logged in at " + out.Record.Describe())
 	c.countTools(ctx, t)
 	return nil
 }

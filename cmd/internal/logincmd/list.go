@@ -3,36 +3,17 @@ package logincmd
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
-	"time"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
-	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/signin"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/upstream"
 )
-
-// state returns where a login is, for what, and how long.
-func state(r *logins.Record) string {
-	scopes := strings.Join(r.Granted, " ")
-	if scopes == "" {
-		scopes = "no scopes"
-	}
-	text := sanitize.Cut(r.Issuer, 200) + " (" + sanitize.Cut(scopes, 1000) + ")"
-	switch {
-	case r.RefreshToken != "":
-		return text + ", renewed by itself"
-	case !r.Expiry.IsZero():
-		return text + ", until " + r.Expiry.Local().Format(time.DateTime) + " without renewal"
-	}
-	return text + ", until the server ends it"
-}
 
 const atOnce = 8 // servers that are asked at the same time
 
@@ -103,7 +84,7 @@ func (c *command) lookAt(ctx context.Context, s *config.Server) (text string, wa
 	case out.State == signin.NotWanted:
 		return "no login wanted", false
 	case out.State == signin.Already:
-		return "logged in at " + state(out.Record), false
+		return "logged in at " + out.Record.Describe(), false
 	}
 	return "wants a login: " + setup.LoginCommand(s, t.key.Agent), true
 }

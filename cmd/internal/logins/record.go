@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // version is that of the format.
@@ -69,6 +72,22 @@ type Challenge struct {
 
 // HasTokens reports whether requests can be authorized.
 func (r *Record) HasTokens() bool { return r != nil && (r.AccessToken != "" || r.RefreshToken != "") }
+
+// Describe returns where a login is, for what, and how long.
+func (r *Record) Describe() string {
+	scopes := strings.Join(r.Granted, " ")
+	if scopes == "" {
+		scopes = "no scopes"
+	}
+	text := sanitize.Cut(r.Issuer, 200) + " (" + sanitize.Cut(scopes, 1000) + ")"
+	switch {
+	case r.RefreshToken != "":
+		return text + ", renewed by itself"
+	case !r.Expiry.IsZero():
+		return text + ", until " + r.Expiry.Local().Format(time.DateTime) + " without renewal"
+	}
+	return text + ", until the server ends it"
+}
 
 // DropTokens ends the login and keeps all else.
 func (r *Record) DropTokens() {

@@ -159,6 +159,9 @@ func (rep *Report) addServers(c *config.Config, r *router.Router) []upstream.Sta
 	all := engine.Statuses(r, c.Secrets)
 	for i, st := range all {
 		rep.addServer(st, servers[i])
+		if login := setup.DescribeLogin(servers[i], c.Agent); login != "" && st.State == upstream.Ready {
+			rep.note("server %s: logged in at %s", st.Name, login)
+		}
 	}
 	return all
 }

@@ -39,6 +39,23 @@ func LoginCommand(s *config.Server, agent string) string {
 	return command
 }
 
+// DescribeLogin returns where a server is logged in to, for what, how long and since when; "" if it
+// is not.
+func DescribeLogin(s *config.Server, agent string) string {
+	if s.Remote == nil || !s.Remote.TakesLogin() {
+		return ""
+	}
+	folder, err := logins.Open()
+	if err != nil {
+		return ""
+	}
+	r, err := folder.File(LoginKey(s, agent)).Load()
+	if err != nil || !r.HasTokens() {
+		return ""
+	}
+	return r.Describe() + ", since " + r.LoggedIn.Local().Format(time.DateTime)
+}
+
 // A login is the login of a server. What it reports goes to the log of the latest connection.
 type login struct {
 	*logins.Login
