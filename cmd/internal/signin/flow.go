@@ -57,6 +57,7 @@ type Flow struct {
 	Secret func(secrets ...string) // hears of secrets before they are used
 
 	server   *url.URL
+	met      addresses
 	http     *http.Client // for requests to the authorization server
 	old      *logins.Record
 	as       *discovery.Server
@@ -123,7 +124,7 @@ func (f *Flow) Run(ctx context.Context) (Outcome, error) {
 // discover finds the authorization server, and what to ask it for.
 func (f *Flow) discover(ctx context.Context, wanted demand) error {
 	var err error
-	if f.http, err = f.Client(ctx); err != nil {
+	if f.http, err = httpclient.NewGuarded(f.guard()); err != nil {
 		return err
 	}
 	finder := &discovery.Finder{HTTP: f.http, Issuer: f.Issuer, AssumePKCE: f.AssumePKCE, HasClient: f.ClientID != "", Device: f.Device, Say: func(text string) { f.Say(f.Name + ": " + text) }}
@@ -152,11 +153,15 @@ func (s *Server) Client(ctx context.Context) (*http.Client, error) {
 	if err != nil {
 		return nil, cli.Usage(errors.New("the url of the server cannot be read"), "correct it")
 	}
-	var named []string
-	if u, err := url.Parse(s.Issuer); err == nil && s.Issuer != "" {
-		named = []string{u.Hostname()}
+	return logins.GuardedClient(server, s.CAFile, s.named()...)(ctx)
+}
+
+// named returns the hosts of authorization servers that the configuration has.
+func (s *Server) named() []string {
+	if u, err := url.Parse(s.Issuer); err == nil && u.Hostname() != "" {
+		return []string{u.Hostname()}
 	}
-	return logins.GuardedClient(server, s.CAFile, named...)(ctx)
+	return nil
 }
 
 // choose returns the scopes to ask for: those that the user wants, or else those that the server's
