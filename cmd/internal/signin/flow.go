@@ -94,7 +94,7 @@ func (f *Flow) look(ctx context.Context) (wanted demand, err error) {
 		return demand{}, cli.Usage(errors.New("the url of the server cannot be read"), "correct it")
 	}
 	if f.old, err = f.File.Load(); err != nil {
-		return demand{}, err
+		return demand{}, cli.Failed(err, "toolman logout removes it, and then you can log in again")
 	}
 	if f.old == nil {
 		f.old = &logins.Record{}
@@ -231,6 +231,30 @@ func (f *Flow) exchange(ctx context.Context, c *logins.Client, form url.Values) 
 	return f.save(ctx, c, token)
 }
 
+// describe makes a record that of this login, without its tokens.
+func (f *Flow) describe(r *logins.Record, c *logins.Client) {
+	*r = logins.Record{Key: r.Key, Version: r.Version, Issuer: f.as.Issuer, AuthorizationEndpoint: f.as.Authorization, TokenEndpoint: f.as.Token, RevocationEndpoint: f.as.Revocation,
+		Client: *c, RedirectURI: c.RedirectURI, Resource: f.resource, Asked: f.scopes, Bound: r.Bound}
+	if c.Origin == configured {
+		r.Bound = f.as.Issuer
+	}
+}
+
+// checkSaving returns an error if the login could not be saved, before anybody makes it.
+func (f *Flow) checkSaving(ctx context.Context, c *logins.Client) error {
+	unchanged := errors.New("it is not changed")
+	err := f.File.Update(ctx, func(r *logins.Record) error {
+		if f.describe(r, c); r.HasRoom() {
+			return unchanged
+		}
+		return fmt.Errorf("what the authorization server %s says of itself, of toolman and of scopes is too long to be kept", sanitize.Cut(f.as.Issuer, maxShown))
+	})
+	if errors.Is(err, unchanged) {
+		return nil
+	}
+	return cli.Failed(fmt.Errorf("the login could not be saved: %w", err), "correct that; if the server names too many scopes, set scopes in oauth of the server")
+}
+
 // save saves the login.
 func (f *Flow) save(ctx context.Context, c *logins.Client, token *oauth2.Token) (*logins.Record, error) {
 	granted := f.scopes
@@ -240,12 +264,8 @@ func (f *Flow) save(ctx context.Context, c *logins.Client, token *oauth2.Token) 
 	now := time.Now().Round(0)
 	var saved logins.Record
 	err := f.File.Update(context.WithoutCancel(ctx), func(r *logins.Record) error {
-		*r = logins.Record{Key: r.Key, Version: r.Version, Issuer: f.as.Issuer, AuthorizationEndpoint: f.as.Authorization, TokenEndpoint: f.as.Token, RevocationEndpoint: f.as.Revocation,
-			Client: *c, RedirectURI: c.RedirectURI, Resource: f.resource, Asked: f.scopes, Granted: granted,
-			AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: token.Expiry, LoggedIn: now, Renewed: now, Bound: r.Bound}
-		if c.Origin == configured {
-			r.Bound = f.as.Issuer
-		}
+		f.describe(r, c)
+		r.Granted, r.AccessToken, r.RefreshToken, r.Expiry, r.LoggedIn, r.Renewed = granted, token.AccessToken, token.RefreshToken, token.Expiry, now, now
 		saved = *r
 		return nil
 	})

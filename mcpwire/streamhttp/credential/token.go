@@ -27,6 +27,7 @@ const (
 
 const (
 	maxToken    = 16 << 10 // bytes
+	maxScope    = 8 << 10  // bytes; what is longer does not count
 	maxLifetime = 10 * 365 * 24 * time.Hour
 )
 
@@ -183,7 +184,11 @@ func parseToken(doc httpclient.Object, sent time.Time) (*oauth2.Token, error) {
 	if life > 0 {
 		t.Expiry = sent.Add(life).Round(0)
 	}
-	return t.WithExtra(map[string]any{"scope": doc.Text("scope")}), nil
+	scope := doc.Text("scope")
+	if len(scope) > maxScope {
+		scope = ""
+	}
+	return t.WithExtra(map[string]any{"scope": scope}), nil
 }
 
 // lifetime reads expires_in. 0 is not known: without the member, and for servers that issue tokens

@@ -160,6 +160,7 @@ func TestTokenResponses(t *testing.T) {
 		{body: `{` + ok + `}`, refresh: "old"},
 		{body: `{"access_token":"a"}`, refresh: "old"},
 		{body: `{` + ok + `,"refresh_token":"new","scope":"x y","expires_in":60}`, refresh: "new", scope: "x y", life: time.Minute},
+		{body: `{` + ok + `,"scope":"` + long + `"}`, refresh: "old"},
 		{body: `{` + ok + `,"refresh_token":null,"expires_in":null}`, refresh: "old"},
 		{body: `{` + ok + `,"expires_in":"60"}`, refresh: "old", life: time.Minute},
 		{body: `{` + ok + `,"expires_in":59.9}`, refresh: "old", life: 59900 * time.Millisecond},
