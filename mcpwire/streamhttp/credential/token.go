@@ -197,17 +197,21 @@ func lifetime(raw json.RawMessage) (time.Duration, error) {
 	if raw == nil || string(raw) == "null" {
 		return 0, nil
 	}
-	var n json.Number // a number, or a string with one
-	seconds := -1.0
-	if json.Unmarshal(raw, &n) == nil {
-		if f, err := n.Float64(); err == nil || f > 0 { // infinite
-			seconds = f
-		}
-	}
-	if seconds < 0 {
+	n, ok := seconds(raw)
+	if !ok {
 		return 0, errors.New("the authorization server issued a token whose expires_in is not a number of seconds")
 	}
-	return time.Duration(min(seconds, maxLifetime.Seconds()) * float64(time.Second)), nil
+	return time.Duration(min(n, maxLifetime.Seconds()) * float64(time.Second)), nil
+}
+
+// seconds reads a number of seconds, which may be in a string.
+func seconds(raw json.RawMessage) (s float64, ok bool) {
+	var n json.Number
+	if json.Unmarshal(raw, &n) != nil {
+		return 0, false
+	}
+	s, err := n.Float64()
+	return s, s >= 0 && (err == nil || s > 0) // infinite
 }
 
 // Margin returns how long before its end a token of this lifetime is renewed: a fifth of it, but at
