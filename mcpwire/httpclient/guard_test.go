@@ -400,7 +400,7 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestGetObjectDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for method, want := range map[string]time.Duration{http.MethodGet: getTime, http.MethodPost: guardedTime} {
+		for method, want := range map[string]time.Duration{http.MethodGet: 10 * time.Second, http.MethodPost: 20 * time.Second} {
 			c, err := NewGuarded(Guard{})
 			if err != nil {
 				t.Fatal(err)
