@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"toolman/fixtures/authserver"
 )
@@ -34,7 +35,7 @@ func TestALoginThatCouldNotBeSavedDoesNotBegin(t *testing.T) {
 	} {
 		for _, device := range []bool{false, true} {
 			tt.o.Device = true
-			p := newPerson(t, tt.o, func(f *Flow) { f.Device = device })
+			p := newPerson(t, tt.o, func(f *Flow) { f.Device, f.Timeout = device, time.Second })
 			if tt.change != nil {
 				tt.change(p)
 			}
