@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -62,16 +61,13 @@ func within(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-// Private reports whether the URL of an MCP server allows that the servers which it names are not
-// public either: it is an http URL, or none of the addresses of its host is public. It looks the
-// host up.
-func Private(ctx context.Context, u *url.URL) bool {
-	if u.Scheme == "http" {
-		return true
-	}
-	if addr, ok := literal(u.Hostname()); ok {
+// Private reports whether none of the addresses of a host is public, so that the servers which the
+// one at this host names need not be public either. It looks the host up: who has the name can
+// answer this lookup in another way than the one for a connection.
+func Private(ctx context.Context, host string) bool {
+	if addr, ok := literal(host); ok {
 		return !IsPublic(addr)
 	}
-	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	return err == nil && len(all) > 0 && !slices.ContainsFunc(all, IsPublic)
 }

@@ -22,8 +22,9 @@ const (
 // trusted. Without any field it is https to public addresses. The addresses at which clouds tell
 // secrets to their machines are never allowed.
 type Guard struct {
-	Private bool     // http and addresses that are not public are allowed; see [Private]
-	Named   []string // hosts of which the user has given the URL: for these they are allowed, too
+	HTTP    bool     // http is allowed
+	Private bool     // addresses that are not public are allowed; see [Private]
+	Named   []string // hosts of which the user has given the URL: for these both are allowed
 	CAFile  string   // as for [New]
 
 	resolver *net.Resolver // nil: the default one
@@ -67,9 +68,9 @@ func (t *guarded) CloseIdleConnections() {
 	t.proxied.CloseIdleConnections()
 }
 
-// allows reports whether http and addresses that are not public are allowed for a host.
-func (g *Guard) allows(host string) bool {
-	return g.Private || slices.ContainsFunc(g.Named, func(named string) bool { return strings.EqualFold(named, host) })
+// names reports whether the user has given the URL of a host.
+func (g *Guard) names(host string) bool {
+	return slices.ContainsFunc(g.Named, func(named string) bool { return strings.EqualFold(named, host) })
 }
 
 // check returns an error for a URL that no request is sent to.
@@ -78,7 +79,7 @@ func (g *Guard) check(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http", host == "", u.User != nil:
 		return plainError("the URL " + Shown(u) + " is not used: it must start with https:// and contain a host, and no user")
-	case u.Scheme == "http" && !g.allows(host):
+	case u.Scheme == "http" && !g.HTTP && !g.names(host):
 		return plainError("the URL " + Shown(u) + " is not used: it does not start with https://")
 	case isMetadataName(host):
 		return forbidden(host, "", "tells secrets to the machines of a cloud")
@@ -127,7 +128,7 @@ func (g *Guard) checkAddr(host string, addr netip.Addr) error {
 	switch {
 	case isMetadata(addr):
 		return forbidden(host, shown, "tells secrets to the machines of a cloud")
-	case !IsPublic(addr) && !g.allows(host):
+	case !IsPublic(addr) && !g.Private && !g.names(host):
 		return forbidden(host, shown, "is no public host, and the MCP server is; name it in tools.toml if it is right")
 	}
 	return nil

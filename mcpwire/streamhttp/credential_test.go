@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,8 +14,9 @@ import (
 
 // numbered is a Credential whose tokens are numbers.
 type numbered struct {
-	n    atomic.Int32
-	last bool // there is no other
+	before string // what stands before the number
+	n      atomic.Int32
+	last   bool // there is no other
 	// verdict, if not nil, is what Refused does
 	verdict func(sent http.Header, resp *http.Response) Verdict
 }
@@ -23,7 +25,7 @@ func (c *numbered) Authorize(_ context.Context, h http.Header) error {
 	if c.n.Load() < 0 {
 		return errors.New("no token today")
 	}
-	h.Set("Authorization", "Bearer "+strconv.Itoa(int(c.n.Load())))
+	h.Set("Authorization", "Bearer "+c.before+strconv.Itoa(int(c.n.Load())))
 	return nil
 }
 
@@ -124,6 +126,26 @@ func TestTheCredentialHearsOfRefusalsAndSaysWhatFollows(t *testing.T) {
 				t.Errorf("there have been %d POSTs, want %d", n, tt.posts)
 			}
 		})
+	}
+}
+
+func TestATokenThatTheServerRepeatsIsInNoError(t *testing.T) {
+	const token = "a-token-of-somebody-0"
+	for status, body := range map[int]string{
+		400: "no such token: " + token + strings.Repeat(" x", 200), 401: `{"error":"` + token + `"}`, 403: token + " has too few rights",
+		500: `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"` + token + `"}}`,
+	} {
+		f := serve(t, func(w http.ResponseWriter, r *http.Request, _ string) {
+			w.Header().Set("Content-Type", map[bool]string{true: "application/json", false: "text/plain"}[body[0] == '{'])
+			w.WriteHeader(status)
+			io.WriteString(w, body)
+		})
+		c := &numbered{before: "a-token-of-somebody-", verdict: func(http.Header, *http.Response) Verdict { return Verdict{Text: "it wants the scope " + token} }}
+		conn, h := dial(t, Options{URL: f.URL, Credential: c})
+		send(t, conn, modern("1", "tools/call", `"name":"a"`))
+		if text := h.next(); strings.Contains(text, token) || !strings.Contains(text, "…") {
+			t.Errorf("%d: %s", status, text)
+		}
 	}
 }
 

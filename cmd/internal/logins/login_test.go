@@ -593,6 +593,19 @@ func TestScopesThatAServerAsksForAreNotedForTheNextLogin(t *testing.T) {
 	})
 }
 
+// A server that asks for ever more scopes takes no place from the tokens.
+func TestAServerThatAsksForScopesWithoutEndFillsNoFile(t *testing.T) {
+	u := loggedIn(t, folder(t), &issuer{})
+	h := u.has(t, "token-0")
+	for n := range 100 {
+		u.refused(h, 403, fmt.Sprintf(`Bearer error="insufficient_scope", scope="%d%s more%d"`, n, strings.Repeat("x", 5000), n))
+	}
+	r, err := u.file.Load()
+	if err != nil || !r.HasTokens() || !r.HasRoom() || r.Challenge.Scopes[0] != "0"+strings.Repeat("x", 5000) || len(r.Challenge.Scopes) < 100 {
+		t.Errorf("the file has %d scopes, %v, and is said: %.300q", len(r.Challenge.Scopes), err, u.said)
+	}
+}
+
 func TestAFileThatCannotBeUsedIsSaid(t *testing.T) {
 	dir := folder(t)
 	u := loggedIn(t, dir, &issuer{})

@@ -15,6 +15,11 @@ import (
 // version is that of the format.
 const version = 1
 
+const (
+	maxScopes = 8 << 10  // bytes of the scopes that a server asks for
+	room      = 52 << 10 // bytes of a file for tokens, scopes that are granted, and a challenge
+)
+
 // A Key says whose login it is, and to what.
 type Key struct {
 	URL     string `json:"url"`     // of the MCP server, as requests are sent to it
@@ -95,14 +100,14 @@ func (r *Record) DropTokens() {
 	r.Expiry, r.Renewed = time.Time{}, time.Time{}
 }
 
-// AddScopes adds what a server asks for to the scopes of the challenge. It reports whether that
-// changes anything.
+// AddScopes adds what a server asks for to the scopes of the challenge, as long as these are few. It
+// reports whether that changes anything.
 func (r *Record) AddScopes(scopes []string, at time.Time) (changed bool) {
 	if r.Challenge == nil {
 		r.Challenge = &Challenge{At: at}
 	}
 	for _, s := range scopes {
-		if !slices.Contains(r.Challenge.Scopes, s) {
+		if !slices.Contains(r.Challenge.Scopes, s) && len(strings.Join(r.Challenge.Scopes, " "))+len(s) <= maxScopes {
 			r.Challenge.Scopes, r.Challenge.At, changed = append(r.Challenge.Scopes, s), at, true
 		}
 	}
@@ -130,6 +135,12 @@ func parse(text []byte) (*Record, error) {
 		return nil, errDamaged
 	}
 	return r, nil
+}
+
+// HasRoom reports whether a file can have the record with tokens of any length that is accepted.
+func (r *Record) HasRoom() bool {
+	text, err := r.render()
+	return err == nil && len(text) <= maxFile-room
 }
 
 // render returns the text of a file.

@@ -201,9 +201,10 @@ func (e *worded) Error() string { return e.text }
 func (e *worded) Unwrap() error { return e.err }
 
 // GuardedClient returns a function for Options.HTTP: requests go where [httpclient.Guard] allows it
-// for the server at a URL.
+// for the server at a URL. It is for the endpoints in a file, which a login has found.
 func GuardedClient(server *url.URL, caFile string, named ...string) func(ctx context.Context) (*http.Client, error) {
 	return func(ctx context.Context) (*http.Client, error) {
-		return httpclient.NewGuarded(httpclient.Guard{Private: httpclient.Private(ctx, server), Named: named, CAFile: caFile})
+		private := httpclient.Private(ctx, server.Hostname())
+		return httpclient.NewGuarded(httpclient.Guard{HTTP: private || server.Scheme == "http", Private: private, Named: named, CAFile: caFile})
 	}
 }

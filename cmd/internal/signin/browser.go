@@ -28,6 +28,9 @@ func (f *Flow) browser(ctx context.Context) (record *logins.Record, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.checkSaving(ctx, c); err != nil {
+		return nil, err
+	}
 	verifier := oauth2.GenerateVerifier()
 	expected := callback.Expected{State: oauth2.GenerateVerifier(), Issuer: f.as.Issuer, SendsIssuer: f.as.SendsIssuer}
 	f.Secret(verifier, expected.State)

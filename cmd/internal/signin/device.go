@@ -36,6 +36,9 @@ func (f *Flow) device(ctx context.Context) (*logins.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.checkSaving(ctx, c); err != nil {
+		return nil, err
+	}
 	d, err := f.askDevice(ctx, c)
 	if err != nil {
 		return nil, err

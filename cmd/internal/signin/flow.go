@@ -57,6 +57,7 @@ type Flow struct {
 	Secret func(secrets ...string) // hears of secrets before they are used
 
 	server   *url.URL
+	met      addresses
 	http     *http.Client // for requests to the authorization server
 	old      *logins.Record
 	as       *discovery.Server
@@ -93,7 +94,7 @@ func (f *Flow) look(ctx context.Context) (wanted demand, err error) {
 		return demand{}, cli.Usage(errors.New("the url of the server cannot be read"), "correct it")
 	}
 	if f.old, err = f.File.Load(); err != nil {
-		return demand{}, err
+		return demand{}, cli.Failed(err, "toolman logout removes it, and then you can log in again")
 	}
 	if f.old == nil {
 		f.old = &logins.Record{}
@@ -123,7 +124,7 @@ func (f *Flow) Run(ctx context.Context) (Outcome, error) {
 // discover finds the authorization server, and what to ask it for.
 func (f *Flow) discover(ctx context.Context, wanted demand) error {
 	var err error
-	if f.http, err = f.Client(ctx); err != nil {
+	if f.http, err = httpclient.NewGuarded(f.guard()); err != nil {
 		return err
 	}
 	finder := &discovery.Finder{HTTP: f.http, Issuer: f.Issuer, AssumePKCE: f.AssumePKCE, HasClient: f.ClientID != "", Device: f.Device, Say: func(text string) { f.Say(f.Name + ": " + text) }}
@@ -152,11 +153,15 @@ func (s *Server) Client(ctx context.Context) (*http.Client, error) {
 	if err != nil {
 		return nil, cli.Usage(errors.New("the url of the server cannot be read"), "correct it")
 	}
-	var named []string
-	if u, err := url.Parse(s.Issuer); err == nil && s.Issuer != "" {
-		named = []string{u.Hostname()}
+	return logins.GuardedClient(server, s.CAFile, s.named()...)(ctx)
+}
+
+// named returns the hosts of authorization servers that the configuration has.
+func (s *Server) named() []string {
+	if u, err := url.Parse(s.Issuer); err == nil && u.Hostname() != "" {
+		return []string{u.Hostname()}
 	}
-	return logins.GuardedClient(server, s.CAFile, named...)(ctx)
+	return nil
 }
 
 // choose returns the scopes to ask for: those that the user wants, or else those that the server's
@@ -226,6 +231,30 @@ func (f *Flow) exchange(ctx context.Context, c *logins.Client, form url.Values) 
 	return f.save(ctx, c, token)
 }
 
+// describe makes a record that of this login, without its tokens.
+func (f *Flow) describe(r *logins.Record, c *logins.Client) {
+	*r = logins.Record{Key: r.Key, Version: r.Version, Issuer: f.as.Issuer, AuthorizationEndpoint: f.as.Authorization, TokenEndpoint: f.as.Token, RevocationEndpoint: f.as.Revocation,
+		Client: *c, RedirectURI: c.RedirectURI, Resource: f.resource, Asked: f.scopes, Bound: r.Bound}
+	if c.Origin == configured {
+		r.Bound = f.as.Issuer
+	}
+}
+
+// checkSaving returns an error if the login could not be saved, before anybody makes it.
+func (f *Flow) checkSaving(ctx context.Context, c *logins.Client) error {
+	unchanged := errors.New("it is not changed")
+	err := f.File.Update(ctx, func(r *logins.Record) error {
+		if f.describe(r, c); r.HasRoom() {
+			return unchanged
+		}
+		return fmt.Errorf("what the authorization server %s says of itself, of toolman and of scopes is too long to be kept", sanitize.Cut(f.as.Issuer, maxShown))
+	})
+	if errors.Is(err, unchanged) {
+		return nil
+	}
+	return cli.Failed(fmt.Errorf("the login could not be saved: %w", err), "correct that; if the server names too many scopes, set scopes in oauth of the server")
+}
+
 // save saves the login.
 func (f *Flow) save(ctx context.Context, c *logins.Client, token *oauth2.Token) (*logins.Record, error) {
 	granted := f.scopes
@@ -235,12 +264,8 @@ func (f *Flow) save(ctx context.Context, c *logins.Client, token *oauth2.Token) 
 	now := time.Now().Round(0)
 	var saved logins.Record
 	err := f.File.Update(context.WithoutCancel(ctx), func(r *logins.Record) error {
-		*r = logins.Record{Key: r.Key, Version: r.Version, Issuer: f.as.Issuer, AuthorizationEndpoint: f.as.Authorization, TokenEndpoint: f.as.Token, RevocationEndpoint: f.as.Revocation,
-			Client: *c, RedirectURI: c.RedirectURI, Resource: f.resource, Asked: f.scopes, Granted: granted,
-			AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: token.Expiry, LoggedIn: now, Renewed: now, Bound: r.Bound}
-		if c.Origin == configured {
-			r.Bound = f.as.Issuer
-		}
+		f.describe(r, c)
+		r.Granted, r.AccessToken, r.RefreshToken, r.Expiry, r.LoggedIn, r.Renewed = granted, token.AccessToken, token.RefreshToken, token.Expiry, now, now
 		saved = *r
 		return nil
 	})

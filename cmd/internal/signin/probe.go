@@ -27,7 +27,7 @@ type demand struct {
 
 // ask asks the server whether it wants a login. A request that it refused earlier counts, too.
 func (f *Flow) ask(ctx context.Context) (demand, error) {
-	client, err := httpclient.New(f.CAFile)
+	client, err := f.serverClient()
 	if err != nil {
 		return demand{}, err
 	}

@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,8 +22,10 @@ import (
 // errUnsaved is the error of a refresh whose result is in no file.
 var errUnsaved = errors.New("the new token cannot be saved, and the old one may no longer work")
 
-// maxFile is the largest size of a file with a token.
-const maxFile = 64 << 10
+const (
+	maxFile = 64 << 10     // bytes of a file with a token
+	maxTime = 253402300799 // the end of the year 9999, in seconds since 1970
+)
 
 // A TokenFile is a file that contains a token, either as its only line or as a JSON object like the
 // response of a token endpoint. Of the object, access_token, refresh_token and expiry count (or
@@ -101,8 +104,11 @@ func (f *TokenFile) load() (changed bool, err error) {
 // parse reads the text of the file.
 func (f *TokenFile) parse(text string, written time.Time) error {
 	var file struct {
-		oauth2.Token
-		ExpiresAt json.RawMessage `json:"expires_at"`
+		AccessToken  string          `json:"access_token"`
+		RefreshToken string          `json:"refresh_token"`
+		Expiry       time.Time       `json:"expiry"`
+		ExpiresAt    json.RawMessage `json:"expires_at"`
+		ExpiresIn    json.RawMessage `json:"expires_in"`
 	}
 	var members map[string]json.RawMessage
 	if !strings.HasPrefix(text, "{") {
@@ -110,18 +116,20 @@ func (f *TokenFile) parse(text string, written time.Time) error {
 	} else if json.Unmarshal([]byte(text), &file) != nil || json.Unmarshal([]byte(text), &members) != nil {
 		return errors.New("is not a valid JSON object with a token") // the JSON error may quote the token
 	}
-	var seconds json.Number
-	json.Unmarshal(file.ExpiresAt, &seconds) // of another type: it does not count
-	if at, err := seconds.Float64(); err == nil && file.Expiry.IsZero() {
-		file.Expiry = time.Unix(int64(at), 0)
-	}
-	if file.Expiry.IsZero() && file.ExpiresIn > 0 {
-		file.Expiry = written.Add(time.Duration(file.ExpiresIn) * time.Second)
+	// What is no number does not count.
+	at, hasAt := seconds(file.ExpiresAt)
+	life, err := lifetime(file.ExpiresIn)
+	switch {
+	case !file.Expiry.IsZero():
+	case hasAt:
+		file.Expiry = time.Unix(int64(min(at, maxTime)), 0)
+	case err == nil && life > 0:
+		file.Expiry = written.Add(life)
 	}
 	if !sendable(file.AccessToken) || file.AccessToken == "" && file.RefreshToken == "" {
 		return errors.New("contains no usable token; the token must be visible ASCII on a single line")
 	}
-	f.set(file.Token, time.Time{})
+	f.set(oauth2.Token{AccessToken: file.AccessToken, RefreshToken: file.RefreshToken, Expiry: file.Expiry}, time.Time{})
 	f.members = members
 	return nil
 }
@@ -150,6 +158,12 @@ func (f *TokenFile) renew(ctx context.Context) error {
 	if changed, err := f.load(); err != nil || changed && f.fresh() || !f.refreshable() {
 		return err
 	}
+	temp, err := reserve(path)
+	if err != nil {
+		return fmt.Errorf("token_file: it is not refreshed, because no new token could be saved: %w", err)
+	}
+	defer os.Remove(temp.Name())
+	defer temp.Close()
 	at := time.Now()
 	refresh := f.token.RefreshToken
 	token, err := f.of.probe(ctx, func() url.Values {
@@ -167,14 +181,14 @@ func (f *TokenFile) renew(ctx context.Context) error {
 		token.RefreshToken = refresh
 	}
 	f.set(*token, at)
-	if err := f.write(path); err != nil {
+	if err := f.write(temp, path); err != nil {
 		return fmt.Errorf("token_file: %w: %w", errUnsaved, err)
 	}
 	return nil
 }
 
-// write puts the token into the file, and keeps the other members.
-func (f *TokenFile) write(path string) error {
+// write puts the token into the file, which temp becomes, and keeps the other members.
+func (f *TokenFile) write(temp *os.File, path string) error {
 	if f.members == nil {
 		f.members = map[string]json.RawMessage{}
 	}
@@ -190,7 +204,13 @@ func (f *TokenFile) write(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(path, append(text, '\n')); err != nil {
+	text = append(text, '\n')
+	_, err = temp.WriteAt(text, 0)
+	err = errors.Join(err, temp.Truncate(int64(len(text))), temp.Sync(), temp.Close())
+	if err != nil {
+		return err
+	}
+	if err := system.Rename(temp.Name(), path); err != nil {
 		return err
 	}
 	f.read, err = os.Stat(f.path)
@@ -199,16 +219,17 @@ func (f *TokenFile) write(path string) error {
 
 func (f *TokenFile) member(key, value string) { f.members[key], _ = json.Marshal(value) }
 
-// replace replaces the content of a file, whole or not at all. Only its owner may read it.
-func replace(path string, text []byte) error {
+// reserve makes a file beside another one that only its owner may read, and takes place for it on the
+// disk: a refresh token must not be used if there is none for the next one.
+func reserve(path string) (*os.File, error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".token-*") // 0600
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
+	if _, err := temp.Write(bytes.Repeat([]byte{' '}, maxFile)); err != nil {
+		temp.Close()
+		os.Remove(temp.Name())
+		return nil, err
 	}
-	return system.Rename(temp.Name(), path)
+	return temp, nil
 }

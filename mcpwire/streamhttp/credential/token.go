@@ -27,6 +27,7 @@ const (
 
 const (
 	maxToken    = 16 << 10 // bytes
+	maxScope    = 8 << 10  // bytes; what is longer does not count
 	maxLifetime = 10 * 365 * 24 * time.Hour
 )
 
@@ -183,7 +184,11 @@ func parseToken(doc httpclient.Object, sent time.Time) (*oauth2.Token, error) {
 	if life > 0 {
 		t.Expiry = sent.Add(life).Round(0)
 	}
-	return t.WithExtra(map[string]any{"scope": doc.Text("scope")}), nil
+	scope := doc.Text("scope")
+	if len(scope) > maxScope {
+		scope = ""
+	}
+	return t.WithExtra(map[string]any{"scope": scope}), nil
 }
 
 // lifetime reads expires_in. 0 is not known: without the member, and for servers that issue tokens
@@ -192,17 +197,21 @@ func lifetime(raw json.RawMessage) (time.Duration, error) {
 	if raw == nil || string(raw) == "null" {
 		return 0, nil
 	}
-	var n json.Number // a number, or a string with one
-	seconds := -1.0
-	if json.Unmarshal(raw, &n) == nil {
-		if f, err := n.Float64(); err == nil || f > 0 { // infinite
-			seconds = f
-		}
-	}
-	if seconds < 0 {
+	n, ok := seconds(raw)
+	if !ok {
 		return 0, errors.New("the authorization server issued a token whose expires_in is not a number of seconds")
 	}
-	return time.Duration(min(seconds, maxLifetime.Seconds()) * float64(time.Second)), nil
+	return time.Duration(min(n, maxLifetime.Seconds()) * float64(time.Second)), nil
+}
+
+// seconds reads a number of seconds, which may be in a string.
+func seconds(raw json.RawMessage) (s float64, ok bool) {
+	var n json.Number
+	if json.Unmarshal(raw, &n) != nil {
+		return 0, false
+	}
+	s, err := n.Float64()
+	return s, s >= 0 && (err == nil || s > 0) // infinite
 }
 
 // Margin returns how long before its end a token of this lifetime is renewed: a fifth of it, but at

@@ -160,6 +160,7 @@ func TestTokenResponses(t *testing.T) {
 		{body: `{` + ok + `}`, refresh: "old"},
 		{body: `{"access_token":"a"}`, refresh: "old"},
 		{body: `{` + ok + `,"refresh_token":"new","scope":"x y","expires_in":60}`, refresh: "new", scope: "x y", life: time.Minute},
+		{body: `{` + ok + `,"scope":"` + long + `"}`, refresh: "old"},
 		{body: `{` + ok + `,"refresh_token":null,"expires_in":null}`, refresh: "old"},
 		{body: `{` + ok + `,"expires_in":"60"}`, refresh: "old", life: time.Minute},
 		{body: `{` + ok + `,"expires_in":59.9}`, refresh: "old", life: 59900 * time.Millisecond},
@@ -231,6 +232,31 @@ func TestFailuresThatPass(t *testing.T) {
 	o := i.of()
 	if _, err := o.Refresh(t.Context(), "r"); !IsPassing(err) {
 		t.Errorf("a network that fails: %v", err)
+	}
+}
+
+func TestTheEndOfTheTokenInAFile(t *testing.T) {
+	written := time.Unix(2_000_000_000, 0)
+	for members, want := range map[string]time.Time{
+		``:                     {},
+		`,"expires_at":5`:      time.Unix(5, 0),
+		`,"expires_at":"5"`:    time.Unix(5, 0),
+		`,"expires_at":5.9`:    time.Unix(5, 0),
+		`,"expires_at":1e300`:  time.Unix(maxTime, 0),
+		`,"expires_at":"soon"`: {},
+		`,"expires_at":null`:   {},
+		`,"expires_in":60`:     written.Add(time.Minute),
+		`,"expires_in":"60"`:   written.Add(time.Minute),
+		`,"expires_in":1e300`:  written.Add(maxLifetime),
+		`,"expires_in":-60`:    {},
+		`,"expires_in":{}`:     {},
+		`,"expires_in":0`:      {},
+		`,"expiry":"2030-01-01T00:00:00Z","expires_in":60,"expires_at":5`: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
+	} {
+		f := NewTokenFile("", OAuth{})
+		if err := f.parse(`{"access_token":"a"`+members+`}`, written); err != nil || !f.token.Expiry.Equal(want) {
+			t.Errorf("%s: %v, %v", members, f.token.Expiry, err)
+		}
 	}
 }
 
@@ -326,6 +352,28 @@ func TestAFileThatCannotBeLockedIsNotRefreshed(t *testing.T) {
 	of.Lock = func(context.Context, string) (func(), error) { return nil, errors.New("read-only file system") }
 	err := NewTokenFile(path, of).Authorize(t.Context(), http.Header{})
 	if err == nil || !strings.Contains(err.Error(), "cannot be locked: read-only") || len(i.asked()) != 0 {
+		t.Errorf("got %v after %d requests", err, len(i.asked()))
+	}
+}
+
+// A refresh token must not be used when there is no place for the next one.
+func TestAFileThatCannotBeWrittenIsNotRefreshed(t *testing.T) {
+	i := newIssuer(t, issue)
+	dir := t.TempDir()
+	there, away, link := filepath.Join(dir, "there"), filepath.Join(dir, "away"), filepath.Join(dir, "token.json")
+	if err := os.Mkdir(there, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(there, "token.json"), `{"access_token":"old","refresh_token":"r","expires_at":1000}`)
+	if err := os.Symlink(filepath.Join(there, "token.json"), link); err != nil {
+		t.Skip("SKIPPED here: links cannot be made")
+	}
+	of := i.of()
+	of.Lock = func(context.Context, string) (func(), error) { // and now the file can be read, and not replaced
+		return func() {}, errors.Join(os.Rename(there, away), os.Remove(link), os.Symlink(filepath.Join(away, "token.json"), link))
+	}
+	err := NewTokenFile(link, of).Authorize(t.Context(), http.Header{})
+	if err == nil || !strings.Contains(err.Error(), "it is not refreshed, because no new token could be saved: ") || len(i.asked()) != 0 {
 		t.Errorf("got %v after %d requests", err, len(i.asked()))
 	}
 }

@@ -35,6 +35,7 @@ func send(t *testing.T, s *Server, method, target, host string) *http.Response {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second)) // a page that waits for the end of the login
 	io.WriteString(conn, method+" "+target+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
 	answer, err := io.ReadAll(conn)
 	if err != nil {

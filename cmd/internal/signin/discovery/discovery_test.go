@@ -60,7 +60,7 @@ func (s *site) at(t *testing.T, path string) *url.URL {
 // finder returns a Finder whose words are in said.
 func finder(t *testing.T) (f *Finder, said *[]string) {
 	t.Helper()
-	client, err := httpclient.NewGuarded(httpclient.Guard{Private: true})
+	client, err := httpclient.NewGuarded(httpclient.Guard{HTTP: true, Private: true})
 	if err != nil {
 		t.Fatal(err)
 	}

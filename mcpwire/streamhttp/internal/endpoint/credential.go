@@ -1,9 +1,11 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -49,10 +51,27 @@ func Unauthorized(err error) *Failure {
 // if the request is to be sent once more.
 func (e *Endpoint) Refusal(req *http.Request, resp *http.Response, inSession bool) *Failure {
 	v := e.Refused(req, resp)
-	f := refusal(resp, inSession, v.Text)
+	token := tokenOf(req.Header)
+	f := refusal(resp, inSession, string(without([]byte(v.Text), token)), token)
 	f.Ended = v.Ended
 	if v.Again && f.Status == http.StatusUnauthorized {
 		f.Unsent, f.Transient = true, true
 	}
 	return f
+}
+
+const minToken = 8 // bytes; a shorter one may be a part of any text
+
+// tokenOf returns the credentials in a header, "" for none.
+func tokenOf(h http.Header) string {
+	_, token, _ := strings.Cut(h.Get("Authorization"), " ")
+	return token
+}
+
+// without returns text without a token: some servers repeat the one that they refuse.
+func without(text []byte, token string) []byte {
+	if len(token) < minToken {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte(token), []byte("…"))
 }

@@ -72,9 +72,11 @@ func NotMCP(resp *http.Response) *Failure {
 		" instead of application/json or text/event-stream; check that this is the URL of its MCP endpoint"}
 }
 
-// refusal reads a response with the status of an error. text, unless "", is what it means.
-func refusal(resp *http.Response, inSession bool, text string) *Failure {
+// refusal reads a response with the status of an error. text, unless "", is what it means. What the
+// server says is repeated without token.
+func refusal(resp *http.Response, inSession bool, text, token string) *Failure {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	body = without(body, token)
 	f := &Failure{}
 	detail := ""
 	var m jsonrpc.Message
