@@ -103,7 +103,7 @@ func (l *Login) renewInTurn(ctx context.Context, used string) error {
 }
 
 // Settle waits until no token is being renewed, or ctx ends. What the authorization server is about to
-// issue would be lost with the process.
+// issue may be lost with this process.
 func (l *Login) Settle(ctx context.Context) {
 	select {
 	case l.turn <- struct{}{}:
