@@ -10,9 +10,7 @@ import (
 	"syscall"
 )
 
-// Outlive has a command that is to be started outlive this process, however that ends. The command
-// is in a session of its own, and no Reaper knows it. So it must end by itself. Windows ends all
-// processes that toolman has started; there it is an error.
+// Outlive lets a command that is to be started outlive this process. It must end by itself.
 func Outlive(cmd *exec.Cmd) error {
 	closeInheritedOnExec()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
