@@ -7,6 +7,7 @@
 # make fuzz    every fuzz target for FUZZTIME
 # make soak    mixed traffic for SOAK, then hostile clients beside an honest one for as long: nothing lost, nothing grows
 # make soak-cluster  replicas are killed for SOAK while clients of the official SDKs use them
+# make soak-login    gateways that share a login are killed for SOAK, while their tokens are renewed
 # make vuln    govulncheck, where its database can be reached
 
 GO         ?= go
@@ -16,7 +17,7 @@ BUILD       = CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: build demo test dist lint bench bench-go bench-cluster fuzz soak soak-cluster vuln clean
+.PHONY: build demo test dist lint bench bench-go bench-cluster fuzz soak soak-cluster soak-login vuln clean
 
 build:
 	$(BUILD) -o build/toolman ./cmd/toolman
@@ -61,6 +62,9 @@ soak:
 
 soak-cluster:
 	$(GO) test -v -timeout 0 -run 'TestReplicasAreKilled' ./fixtures/killtest -kill $(SOAK) -clients 64
+
+soak-login:
+	$(GO) test -v -timeout 0 -run 'TestGatewaysAreKilled' ./fixtures/logintest -kill $(SOAK) -every 5s
 
 vuln:
 	$(GO) run $(GOVULNCHECK) ./...

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -83,6 +84,11 @@ func play(verbs []string) {
 			launch(words(next()), false)
 		case "daemon": // the same, but in a session of its own
 			launch(words(next()), true)
+		case "outlive": // start another child that outlives all others: its verbs as one word
+			argv := script(words(next())...)
+			cmd := exec.Command(argv[0], argv[1:]...)
+			check(Outlive(cmd))
+			check(cmd.Start())
 		case "gateway": // be a toolman: start a reaper and run the rest of the words, announce all in this folder
 			gateway(false, next(), verbs)
 		case "settled-gateway": // the same, some time after its start

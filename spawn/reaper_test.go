@@ -91,6 +91,18 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 	}
 }
 
+func TestOutliveAKilledGateway(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	p := run(t, nil, script(append([]string{"gateway", dir}, script("outlive", "announce "+other+" hang", "announce", dir, "hang")...)...)...)
+	all, left := announced(t, dir, 3), announced(t, other, 1)
+	t.Cleanup(func() { left[0].Kill() })
+	p.KillGroup()
+	awaitDead(t, all) // the reaper, too
+	if !left[0].Alive() {
+		t.Error("it has ended")
+	}
+}
+
 func TestReaperOfAGatewayThatIsKilledAtOnce(t *testing.T) {
 	for range 5 { // the reaper may not have come up yet
 		dir := t.TempDir()

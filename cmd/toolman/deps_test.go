@@ -77,7 +77,7 @@ cmd/internal/installcmd: cmd/internal/changes cmd/internal/cli cmd/internal/clie
 cmd/internal/junit:
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/logincmd: cmd/internal/cli cmd/internal/config cmd/internal/config/source cmd/internal/engine cmd/internal/logins cmd/internal/setup cmd/internal/signin jsonrpc/trace/redact mcpwire mcpwire/sanitize router/upstream
-cmd/internal/logins: cmd/internal/cli cmd/internal/config/source cmd/internal/store cmd/internal/traces/files mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential mcpwire/system
+cmd/internal/logins: cmd/internal/cli cmd/internal/config/source cmd/internal/store cmd/internal/traces/files mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential mcpwire/system spawn
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
 cmd/internal/servercmd: cmd/internal/cli cmd/internal/config cmd/internal/config/byname cmd/internal/filechange cmd/internal/setup cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize

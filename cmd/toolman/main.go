@@ -18,6 +18,7 @@ import (
 	"toolman/cmd/internal/installcmd"
 	"toolman/cmd/internal/lockcmd"
 	"toolman/cmd/internal/logincmd"
+	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/servercmd"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/stdio"
@@ -34,6 +35,9 @@ func main() {
 		os.Exit(spawn.RunReaper(os.Args[2:], os.Stdin))
 	}
 	keepPrivate()
+	if len(os.Args) == 2 && os.Args[1] == logins.Renew {
+		os.Exit(logins.RunRenewal(os.Stdin, os.Stdout))
+	}
 	growStack()
 	// A client that has closed stderr or stdout must not end toolman by SIGPIPE:
 	// that would skip the end of the servers.

@@ -34,7 +34,7 @@ func isURL(arg string) bool { return strings.Contains(arg, "://") }
 
 // credential returns the login that is in a file, as requests use it.
 func (c *command) credential(t *target, f *logins.File) *logins.Login {
-	return logins.NewLogin(f, logins.Options{Server: "server " + t.settings.Name, Command: setup.LoginCommand(t.server, t.key.Agent), HTTP: t.settings.Client, Secret: c.secrets.Add})
+	return logins.NewLogin(f, logins.Options{Server: "server " + t.settings.Name, Command: setup.LoginCommand(t.server, t.key.Agent), Guard: t.settings.Guard(), Secret: c.secrets.Add})
 }
 
 // find returns the server with a name or a URL.

@@ -19,10 +19,15 @@ const (
 	countIn = "LOGINS_TEST_COUNT" // adds 1 to the token, some times
 	holdIn  = "LOGINS_TEST_HOLD"  // holds the lock until it is killed
 	fullIn  = "LOGINS_TEST_FULL"  // may write no more than some bytes
+	useIn   = "LOGINS_TEST_USE"   // uses the login
 )
 
 func TestMain(m *testing.M) {
-	for variable, run := range map[string]func(*File) error{countIn: count, holdIn: hold, fullIn: writeToFullDisk} {
+	if len(os.Args) == 2 && os.Args[1] == Renew {
+		os.Exit(RunRenewal(os.Stdin, os.Stdout))
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the other programs
+	for variable, run := range map[string]func(*File) error{countIn: count, holdIn: hold, fullIn: writeToFullDisk, useIn: use} {
 		if dir := os.Getenv(variable); dir != "" {
 			if err := run(At(dir).File(linear)); err != nil {
 				os.Stderr.WriteString(err.Error())

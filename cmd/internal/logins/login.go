@@ -26,13 +26,14 @@ const (
 
 // Options are what a Login needs besides its file.
 type Options struct {
-	Server  string // its name, for messages
-	Command string // with which a person logs in, such as "toolman login linear"
-	// HTTP returns the client for requests to the authorization server. It is called when the first
-	// one is to be sent.
-	HTTP   func(ctx context.Context) (*http.Client, error)
-	Secret func(values ...string) // hears of tokens and secrets before they are used; may be nil
-	Log    func(text string)      // gets information for users; may be nil
+	Server  string                 // its name, for messages
+	Command string                 // with which a person logs in, such as "toolman login linear"
+	Guard   Guard                  // of requests to the authorization server
+	Secret  func(values ...string) // hears of tokens and secrets before they are used; may be nil
+	Log     func(text string)      // gets information for users; may be nil
+
+	program string                                          // that renews tokens; "": toolman
+	client  func(ctx context.Context) (*http.Client, error) // in place of that of Guard, in this process; nil: none
 }
 
 // A Login is the [streamhttp.Credential] of a server that may want a login. It sends requests with

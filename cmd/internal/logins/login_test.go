@@ -106,7 +106,7 @@ func (i *issuer) login(r *Record) error {
 func newUser(dir Folder, i *issuer) *user {
 	u := &user{file: dir.File(linear)}
 	u.Login = NewLogin(u.file, Options{Server: "server linear", Command: "toolman login linear",
-		HTTP:   func(context.Context) (*http.Client, error) { return &http.Client{Transport: i}, nil },
+		client: func(context.Context) (*http.Client, error) { return &http.Client{Transport: i}, nil },
 		Secret: func(values ...string) { u.secret = append(u.secret, values...) },
 		Log:    func(text string) { u.said = append(u.said, text) }})
 	return u

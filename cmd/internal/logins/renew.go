@@ -2,15 +2,9 @@ package logins
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
-	"toolman/mcpwire/httpclient"
-	"toolman/mcpwire/sanitize"
 	"toolman/mcpwire/streamhttp"
 	"toolman/mcpwire/streamhttp/credential"
 )
@@ -63,148 +57,57 @@ func (l *Login) renew(ctx context.Context, used string) error {
 func (l *Login) renewInTurn(ctx context.Context, used string) error {
 	l.mu.Lock()
 	l.lookLocked(0)
-	needed, refused, failed := l.needsRenewalLocked() && l.record.AccessToken == used, l.refused, l.failed
+	needed, refused, before := l.needsRenewalLocked() && l.record.AccessToken == used, l.refused, l.failed
 	left := time.Until(l.paused)
 	l.mu.Unlock()
 	switch {
 	case !needed:
 		return nil
 	case left > 0:
-		return &streamhttp.Passing{Err: failed, Wait: left}
+		return &streamhttp.Passing{Err: before, Wait: left}
 	}
-	failed = nil // of the request
-	locking, cancel := context.WithTimeout(ctx, lockTime)
-	defer cancel()
-	var asked *Record // after the request
-	err := l.file.Update(locking, func(r *Record) error {
-		if r.AccessToken != used && r.fresh() || r.RefreshToken == "" {
-			return nil // another process has renewed it, or has found that a login is wanted
-		}
-		failed = l.redeem(ctx, r, refused)
-		asked = r
-		return nil
-	})
-	r, loadErr := l.file.Load()
+	done := l.carryOut(ctx, renewal{Path: l.file.path, Key: l.file.key, Server: l.o.Server, Command: l.o.Command, Guard: l.o.Guard, Used: used, Refused: refused})
+	for _, text := range done.Said {
+		l.o.Log(text)
+	}
+	r, err := l.file.Load()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.looked = time.Now()
-	switch {
-	case asked != nil && err != nil && failed == nil: // the old refresh token may no longer work
-		l.o.Log(fmt.Sprintf("the login of %s was renewed and cannot be saved; other programs may have to log in again: %v", l.o.Server, err))
-		l.setLocked(asked, nil)
-		err = nil
-	default:
-		l.setLocked(r, loadErr)
+	if done.answered() && done.Unsaved != "" { // the old refresh token may no longer work
+		l.o.Log(fmt.Sprintf("the login of %s was renewed and cannot be saved; other programs may have to log in again: %s", l.o.Server, done.Unsaved))
+		r, err, done.Unsaved = done.Asked, nil, ""
 	}
-	if asked != nil && failed == nil && used == refused {
-		l.renewed, l.refused = asked.AccessToken, "" // it may be the same token
+	l.setLocked(r, err)
+	if done.answered() && used == refused {
+		l.renewed, l.refused = done.Asked.AccessToken, "" // it may be the same token
 	}
-	if err = errors.Join(err, failed); err == nil {
-		l.paused, l.failed = time.Time{}, nil
+	l.paused, l.failed = time.Time{}, done.err()
+	if l.failed == nil {
 		return nil
 	}
-	l.failed = err
+	wait := done.Failed.Wait
 	if l.record.HasTokens() && l.record.good() && l.record.AccessToken != l.refused {
-		l.o.Log(err.Error() + "; the present token is still good")
-		l.paused = time.Now().Add(max(renewPause, min(waitOf(failed), longestPause)))
+		l.o.Log(l.failed.Error() + "; the present token is still good")
+		l.paused = time.Now().Add(max(renewPause, min(wait, longestPause)))
 		return nil
 	}
-	if credential.IsPassing(failed) {
-		l.paused = time.Now().Add(max(retryPause, min(waitOf(failed), longestPause)))
-		return &streamhttp.Passing{Err: err, Wait: waitOf(failed)}
+	if done.Failed.Passing {
+		l.paused = time.Now().Add(max(retryPause, min(wait, longestPause)))
+		return &streamhttp.Passing{Err: l.failed, Wait: wait}
 	}
-	if failed != nil {
+	if done.Failed.Text != "" {
 		l.wanted, l.refused = true, used
 	}
-	return err
+	return l.failed
 }
 
 // Settle waits until no token is being renewed, or ctx ends. What the authorization server is about to
-// issue would be lost with the process.
+// issue may be lost with this process.
 func (l *Login) Settle(ctx context.Context) {
 	select {
 	case l.turn <- struct{}{}:
 		<-l.turn
 	case <-ctx.Done():
-	}
-}
-
-// waitOf returns how long the authorization server asks to wait.
-func waitOf(err error) time.Duration {
-	if refused, ok := errors.AsType[*credential.Refused](err); ok {
-		return refused.Wait
-	}
-	return 0
-}
-
-// redeem asks the authorization server for new tokens and puts them into a record. If it will give
-// none, redeem takes the refresh token out, and the access token if that is not good either.
-func (l *Login) redeem(ctx context.Context, r *Record, refusedToken string) error {
-	client, err := l.o.HTTP(ctx)
-	if err != nil {
-		return err
-	}
-	of := credential.OAuth{TokenURL: r.TokenEndpoint, ClientID: r.Client.ID, ClientSecret: r.Client.Secret, Method: r.Client.Method,
-		Resource: r.Resource, HTTP: client, Secret: func(tokens ...string) { l.o.Secret(append(tokens, r.Client.Secret)...) }}
-	defer client.CloseIdleConnections()
-	at := time.Now().UTC().Round(0)
-	token, err := of.Refresh(ctx, r.RefreshToken)
-	refused, isRefused := errors.AsType[*credential.Refused](err)
-	switch {
-	case err == nil:
-		r.AccessToken, r.RefreshToken, r.Expiry, r.Renewed, r.ClientRefused = token.AccessToken, token.RefreshToken, token.Expiry.UTC(), at, false
-		if token.Expiry.IsZero() {
-			r.Expiry = time.Time{}
-		}
-		if scopes, ok := token.Extra("scope").(string); ok && scopes != "" {
-			r.Granted = strings.Fields(scopes)
-		}
-		return nil
-	case isRefused && (refused.InvalidGrant() || refused.InvalidClient()):
-		r.ClientRefused = refused.InvalidClient()
-		if r.RefreshToken = ""; !r.good() || r.AccessToken == refusedToken {
-			r.DropTokens()
-		}
-		l.o.Log(fmt.Sprintf("%s (%v); run %s", l.failure(r), refused, l.o.Command))
-		return nil
-	case credential.IsPassing(err):
-		return fmt.Errorf("%s: %w; try again later", l.failure(r), said(err))
-	}
-	return fmt.Errorf("%s: %w; run %s to log in anew", l.failure(r), said(err), l.o.Command)
-}
-
-// failure says that a login is not renewed, and by whom.
-func (l *Login) failure(r *Record) string {
-	text := "the login of " + l.o.Server + " is not renewed"
-	if u, err := url.Parse(r.TokenEndpoint); err == nil {
-		text += " by the authorization server at " + u.Scheme + "://" + u.Host
-	}
-	return text
-}
-
-// said returns an error with words for users that still is the error of the request.
-func said(err error) error {
-	if _, ok := errors.AsType[*url.Error](err); ok {
-		text, _ := httpclient.Explain(err)
-		return &worded{text, err}
-	}
-	return &worded{sanitize.Cut(err.Error(), maxShown), err}
-}
-
-// A worded is an error with another text.
-type worded struct {
-	text string
-	err  error
-}
-
-func (e *worded) Error() string { return e.text }
-func (e *worded) Unwrap() error { return e.err }
-
-// GuardedClient returns a function for Options.HTTP: requests go where [httpclient.Guard] allows it
-// for the server at a URL. It is for the endpoints in a file, which a login has found.
-func GuardedClient(server *url.URL, caFile string, named ...string) func(ctx context.Context) (*http.Client, error) {
-	return func(ctx context.Context) (*http.Client, error) {
-		private := httpclient.Private(ctx, server.Hostname())
-		return httpclient.NewGuarded(httpclient.Guard{HTTP: private || server.Scheme == "http", Private: private, Named: named, CAFile: caFile})
 	}
 }

@@ -76,16 +76,14 @@ func newLogin(s *config.Server, agent string, secret func(values ...string)) (*l
 	if err != nil {
 		return nil, err
 	}
-	var named []string
+	guard := logins.Guard{Server: s.Remote.URL, CAFile: s.Remote.CAFile}
 	if o := s.Remote.OAuth; o != nil {
-		if issuer, err := url.Parse(o.Issuer); err == nil && issuer.Host != "" {
-			named = append(named, issuer.Hostname())
-		}
+		guard.Issuer = o.Issuer
 	}
 	l := &login{}
 	l.Login = logins.NewLogin(folder.File(LoginKey(s, agent)), logins.Options{
 		Server: "server " + cmp.Or(s.Name, server.Host), Command: LoginCommand(s, agent),
-		HTTP: logins.GuardedClient(server, s.Remote.CAFile, named...), Secret: secret,
+		Guard: guard, Secret: secret,
 		Log: func(text string) {
 			if log := l.log.Load(); log != nil {
 				(*log)(text)

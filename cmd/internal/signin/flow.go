@@ -124,7 +124,7 @@ func (f *Flow) Run(ctx context.Context) (Outcome, error) {
 // discover finds the authorization server, and what to ask it for.
 func (f *Flow) discover(ctx context.Context, wanted demand) error {
 	var err error
-	if f.http, err = httpclient.NewGuarded(f.guard()); err != nil {
+	if f.http, err = httpclient.NewGuarded(f.rules()); err != nil {
 		return err
 	}
 	finder := &discovery.Finder{HTTP: f.http, Issuer: f.Issuer, AssumePKCE: f.AssumePKCE, HasClient: f.ClientID != "", Device: f.Device, Say: func(text string) { f.Say(f.Name + ": " + text) }}
@@ -147,21 +147,9 @@ func (f *Flow) discover(ctx context.Context, wanted demand) error {
 	return nil
 }
 
-// Client returns an HTTP client for requests to the server's authorization server.
-func (s *Server) Client(ctx context.Context) (*http.Client, error) {
-	server, err := url.Parse(s.URL)
-	if err != nil {
-		return nil, cli.Usage(errors.New("the url of the server cannot be read"), "correct it")
-	}
-	return logins.GuardedClient(server, s.CAFile, s.named()...)(ctx)
-}
-
-// named returns the hosts of authorization servers that the configuration has.
-func (s *Server) named() []string {
-	if u, err := url.Parse(s.Issuer); err == nil && u.Hostname() != "" {
-		return []string{u.Hostname()}
-	}
-	return nil
+// Guard says where requests to the server's authorization server go.
+func (s *Server) Guard() logins.Guard {
+	return logins.Guard{Server: s.URL, CAFile: s.CAFile, Issuer: s.Issuer}
 }
 
 // choose returns the scopes to ask for: those that the user wants, or else those that the server's

@@ -48,10 +48,10 @@ func (f *Flow) serverClient() (*http.Client, error) {
 	return &http.Client{Transport: t, CheckRedirect: httpclient.CheckRedirect}, nil
 }
 
-// guard returns where requests may go whose URLs the server names.
-func (f *Flow) guard() httpclient.Guard {
+// rules returns where requests may go whose URLs the server names.
+func (f *Flow) rules() httpclient.Guard {
 	f.met.mu.Lock()
 	defer f.met.mu.Unlock()
 	private := f.met.private && !f.met.public
-	return httpclient.Guard{HTTP: private || f.server.Scheme == "http", Private: private, Named: f.named(), CAFile: f.CAFile}
+	return httpclient.Guard{HTTP: private || f.server.Scheme == "http", Private: private, Named: f.Guard().Named(), CAFile: f.CAFile}
 }

@@ -29,7 +29,7 @@ func TestAServerThatHasAnsweredFromAPublicAddressNamesNoPrivateOnes(t *testing.T
 			for _, at := range tt.met {
 				f.met.note(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(at)))
 			}
-			g := f.guard()
+			g := f.rules()
 			if g.Private != tt.private || g.HTTP != (tt.private || scheme == "http") || len(g.Named) != 1 || g.Named[0] != "as.example" || g.CAFile != "ca" {
 				t.Errorf("%s, %s: %+v", tt.name, scheme, g)
 			}
@@ -41,7 +41,7 @@ func TestAServerThatHasAnsweredFromAPublicAddressNamesNoPrivateOnes(t *testing.T
 func TestTheAddressesOfTheProbeAreNoted(t *testing.T) {
 	p := newPerson(t, authserver.Options{})
 	p.loggedIn()
-	if g := p.flow.guard(); !g.Private {
+	if g := p.flow.rules(); !g.Private {
 		t.Errorf("got %+v", g)
 	}
 	p = newPerson(t, authserver.Options{})

@@ -20,7 +20,7 @@ func (s *Server) Revoke(ctx context.Context, r *logins.Record, secret func(...st
 	}
 	ctx, cancel := context.WithTimeout(ctx, revokeTime)
 	defer cancel()
-	client, err := s.Client(ctx)
+	client, err := s.Guard().Client(ctx)
 	if err != nil {
 		return false, err
 	}
