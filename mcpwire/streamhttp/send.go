@@ -136,6 +136,9 @@ func pause(n int) time.Duration { return min(firstPause<<min(n, 10), maxPause) }
 
 // attempt sends a message once, and reads the response.
 func (c *Conn) attempt(p *post) *endpoint.Failure {
+	if f := c.refusal.Load(); f != nil && p.msg.Kind == jsonrpc.Request {
+		return f
+	}
 	var sent atomic.Bool
 	ctx := httptrace.WithClientTrace(p.ctx, &httptrace.ClientTrace{
 		GotConn:      func(httptrace.GotConnInfo) { sent.Store(true) },
@@ -159,7 +162,7 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 			f.Transient = f.Unsent
 		}
 		if f.Ended {
-			c.expire(f.Text)
+			c.expire(f)
 		}
 		return f
 	}
@@ -177,9 +180,10 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 }
 
 // expire ends the connection, because the server takes no more requests. Those that it has taken
-// may still get their responses.
-func (c *Conn) expire(why string) {
-	if !c.expiring.CompareAndSwap(false, true) {
+// may still get their responses. Further ones fail as the one that it has refused: an answer to them
+// would hide why.
+func (c *Conn) expire(why *endpoint.Failure) {
+	if !c.refusal.CompareAndSwap(nil, &endpoint.Failure{Text: why.Text, Status: why.Status}) {
 		return
 	}
 	go func() {
@@ -189,7 +193,7 @@ func (c *Conn) expire(why string) {
 				return
 			}
 		}
-		c.end(errors.New(why))
+		c.end(errors.New(why.Text))
 	}()
 }
 

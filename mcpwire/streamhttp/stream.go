@@ -112,7 +112,7 @@ func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
 			c.revive(ctx, s)
 			return
 		case f != nil && f.Ended:
-			c.expire(f.Text)
+			c.expire(f)
 			return
 		case f != nil && f.Status != 0 && !f.Transient:
 			return // the server offers no stream (405)
