@@ -86,6 +86,7 @@ func TestListedVersions(t *testing.T) {
 		{"a modern server", refused(-32022, `{"supported":["2026-07-28","2025-11-25"],"requested":"x"}`), []string{"2026-07-28", "2025-11-25"}, true},
 		{"a modern server that does not say more", refused(-32022, ""), nil, true},
 		{"a modern server that says it badly", refused(-32022, `{"supported":"2026-07-28"}`), nil, true},
+		{"a modern server that misses a header", refused(-32020, ""), nil, true},
 		{"an older server that names revisions", refused(-32602, `{"supported":["2024-11-05"]}`), []string{"2024-11-05"}, false},
 		{"a server that does not know the method", refused(-32601, ""), nil, false},
 		{"no answer", jsonrpc.ErrClosed, nil, false},

@@ -204,13 +204,13 @@ func ParseDiscoverResult(result []byte) (InitializeResult, error) {
 
 // ListedVersions returns the revisions that a server lists in an error that refuses another one.
 // The code of such an error is -32022, but some older servers use others. modern reports whether
-// the error can only come from a server of the modern era.
+// the error can only come from a server of the modern era; such a server over HTTP may miss a header.
 func ListedVersions(err error) (listed []string, modern bool) {
 	refused, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok {
 		return nil, false
 	}
-	modern = refused.Code == CodeUnsupportedVersion
+	modern = refused.Code == CodeUnsupportedVersion || refused.Code == CodeHeaderMismatch
 	var data struct{ Supported []string }
 	if refused.Data == nil || json.Unmarshal(*refused.Data, &data) != nil {
 		return nil, modern

@@ -19,6 +19,8 @@ func discovered(versions string) string {
 const (
 	refusedMethod  = `"error":{"code":-32601,"message":"Method not found"}`
 	refusedVersion = `"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"x"}}`
+	refusedHeader  = `"error":{"code":-32020,"message":"Missing MCP-Protocol-Version header"}`
+	refusedClient  = `"error":{"code":-32603,"message":"needs a login with more rights"}`
 )
 
 // What a server is asked first depends on the client; what it answers decides.
@@ -32,6 +34,8 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 		said     string
 		revision string // "": it fails
 	}{
+		{"a modern server that denies access", "2026-07-28", 0, "discover=" + refusedClient + "|initialize=" + refusedHeader + "|discover=" + refusedClient, "server/discover initialize server/discover", ""},
+		{"a legacy client and a modern server that denies access", "2025-11-25", 0, "initialize=" + refusedHeader + "|discover=" + refusedClient, "initialize server/discover", ""},
 		{"a modern server", "2026-07-28", 0, "discover=" + modern, "server/discover subscriptions/listen tools/list", "2026-07-28"},
 		{"a legacy server", "2026-07-28", 0, "discover=" + refusedMethod + "|initialize=" + legacy, "server/discover initialize notifications/initialized tools/list", "2025-11-25"},
 		{"one that never answers the probe", "2026-07-28", 0, "initialize=" + legacy, "server/discover initialize notifications/initialized tools/list", "2025-11-25"},
@@ -59,6 +63,9 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				}
 				if (err == nil) != (tt.revision != "") || upstream.Simulate(server.u).Result().ProtocolVersion != tt.revision {
 					t.Errorf("revision %q, %v", upstream.Simulate(server.u).Result().ProtocolVersion, err)
+				}
+				if strings.Contains(tt.answers, refusedClient) && (err == nil || !strings.Contains(err.Error(), "more rights")) {
+					t.Errorf("the error does not say why access is denied: %v", err)
 				}
 				if server.u.Source.Modern != (tt.revision == mcpwire.Newest) {
 					t.Errorf("modern: %v", server.u.Source.Modern)

@@ -282,3 +282,17 @@ func TestAConnectionOfASessionComesBack(t *testing.T) {
 		v.s.End()
 	})
 }
+
+// A process may end because it does not know server/discover. A connection ends for another reason,
+// such as a token that is refused, and what it is must not be lost in a second try.
+func TestAConnectionThatEndsInsteadOfAnsweringIsNotTriedAsALegacyOne(t *testing.T) {
+	spec := &fakemcp.Spec{On: map[string][]fakemcp.Step{"server/discover": {fakemcp.CloseStdout()}}}
+	atInn(t, spec, true, func(t *testing.T, h *hall, n *inn, log *observer.ObservedLogs) {
+		wantTried(t, n, 0)
+		if all := log.All(); len(all) != 1 || all[0].Message != "upstream gone" {
+			t.Errorf("logged: %v", all)
+		}
+		time.Sleep(time.Second)
+		wantTried(t, n, 0, 1)
+	})
+}

@@ -67,9 +67,9 @@ type Conn struct {
 	idle   chan struct{} // has an element for each idle worker
 	done   chan struct{}
 
-	lastID   atomic.Int64 // of the transport's own requests
-	expiring atomic.Bool  // expire was called
-	reviving sync.Mutex   // held while a session replaces another one; locked before mu
+	lastID   atomic.Int64                     // of the transport's own requests
+	refusal  atomic.Pointer[endpoint.Failure] // set by expire: why the server takes no requests
+	reviving sync.Mutex                       // held while a session replaces another one; locked before mu
 
 	mu      sync.Mutex
 	out     outbox        // guarded by mu

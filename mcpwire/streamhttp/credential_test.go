@@ -175,6 +175,11 @@ func TestTheConnectionEndsWithTheCredentialOnceAnswersAreThere(t *testing.T) {
 		t.Fatalf("it ends before the server has answered: %v", err)
 	default:
 	}
+	c.n.Store(2)
+	send(t, conn, modern("3", "tools/call", `"name":"a"`))
+	if text := h.next(); !strings.Contains(text, "log in") || len(f.requests) != 1 {
+		t.Errorf("%s, after %d more requests", text, len(f.requests))
+	}
 	release()
 	h.want(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 	if err := <-h.closed; err == nil || err.Error() != "log in" {

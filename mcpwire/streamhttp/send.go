@@ -138,6 +138,9 @@ func pause(n int) time.Duration { return min(firstPause<<min(n, 10), maxPause) }
 
 // attempt sends a message once, and reads the response.
 func (c *Conn) attempt(p *post) *endpoint.Failure {
+	if f := c.refusal.Load(); f != nil && p.msg.Kind == jsonrpc.Request {
+		return f
+	}
 	var sent atomic.Bool
 	ctx := httptrace.WithClientTrace(p.ctx, &httptrace.ClientTrace{
 		GotConn:      func(httptrace.GotConnInfo) { sent.Store(true) },
@@ -176,9 +179,10 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 }
 
 // expire ends the connection if the server takes no more requests after a failure. Those that it
-// has taken may still get their responses.
+// has taken may still get their responses. Further ones fail as this one: an answer to them would
+// hide why.
 func (c *Conn) expire(f *endpoint.Failure) {
-	if !f.Ended || !c.expiring.CompareAndSwap(false, true) {
+	if !f.Ended || !c.refusal.CompareAndSwap(nil, &endpoint.Failure{Text: f.Text, Status: f.Status}) {
 		return
 	}
 	go func() {

@@ -49,8 +49,12 @@ func (h *Handshake) initializeFirst(ctx context.Context) (mcpwire.InitializeResu
 	if h.Era == mcpwire.Legacy || !errors.As(err, &refused) {
 		return result, err
 	}
-	if modern, modernErr := h.discover(ctx); modernErr == nil && modern.ProtocolVersion != "" {
+	modern, modernErr := h.discover(ctx)
+	if modernErr == nil && modern.ProtocolVersion != "" {
 		return modern, nil
+	}
+	if _, isModern := mcpwire.ListedVersions(err); isModern && modernErr != nil {
+		return modern, modernErr // it says more
 	}
 	return result, err
 }
@@ -77,7 +81,7 @@ func (h *Handshake) discoverFirst(ctx context.Context) (mcpwire.InitializeResult
 	}
 	result, handshakeErr := h.handshake(ctx)
 	if _, modern := mcpwire.ListedVersions(handshakeErr); modern {
-		return h.discover(ctx) // a modern server that was slow to answer
+		return h.discover(ctx) // a modern server that was slow to answer, or has refused that
 	}
 	return result, handshakeErr
 }

@@ -249,10 +249,10 @@ func (u *Upstream) fail(reason string) {
 	u.settled()
 }
 
-// Closed implements peer.Handler: the server has closed its output. A server that did so in
-// response to server/discover is started again (see Run).
+// Closed implements peer.Handler: the server has closed its output. A process that did so in response
+// to server/discover is started again (see Run). A server over HTTP answers, and has another reason.
 func (u *Upstream) Closed(err error) {
-	if u.greeting.probing.CompareAndSwap(true, false) {
+	if u.Dial == nil && u.greeting.probing.CompareAndSwap(true, false) {
 		go u.transport.control.Close()
 		return
 	}

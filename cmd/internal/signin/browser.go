@@ -55,7 +55,7 @@ func (f *Flow) listen() (*callback.Server, error) {
 	if f.RedirectURI != "" {
 		return callback.Listen(f.RedirectURI)
 	}
-	if old := f.old.Client; f.ClientID == "" && f.isRegistered(old.RedirectURI) && old.RedirectURI != "" {
+	if old := f.old.Client; (f.ClientID == "" || isDocument(f.ClientID)) && f.isRegistered(old.RedirectURI) && old.RedirectURI != "" {
 		if back, err := callback.Listen(old.RedirectURI); err == nil {
 			return back, nil
 		}

@@ -283,6 +283,14 @@ func TestClientsAuthenticateAsTheServerListsFirst(t *testing.T) {
 	}
 }
 
+func TestAMetadataDocumentThatIsNotTakenLeavesTheRegistration(t *testing.T) {
+	p := newPerson(t, authserver.Options{}, client("https://toolman.example/client.json", ""))
+	first := p.loggedIn()
+	if second := p.loggedIn(); second.Client != first.Client || len(p.Requests("register")) != 1 {
+		t.Errorf("%d registrations: %+v, then %+v", len(p.Requests("register")), first.Client, second.Client)
+	}
+}
+
 func TestAConfiguredClientBelongsToTheIssuerOfItsFirstLogin(t *testing.T) {
 	o := authserver.Options{AnyPort: true, Clients: []authserver.Client{{ID: "me", Secret: "cs-my-secret", RedirectURIs: []string{"http://127.0.0.1/callback"}}}}
 	p := newPerson(t, o, client("me", "cs-my-secret"))
