@@ -49,7 +49,7 @@ func (r *Router) Explain(name string) []Explanation {
 				Rule: "it is not offered: " + c.By + " has that name already"})
 		}
 	}
-	if everything := (view.MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(metatool.Names(everything, metatool.Tools(everything)), name) {
+	if everything := (view.MetaTools{Toolsets: true, Manage: true, Login: true}); len(all) == 0 && slices.Contains(metatool.Names(everything, metatool.Tools(everything)), name) {
 		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
 			Error: r.guidance().Explain(view.New(v.Catalog, view.StartSets{}), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown)})
 	}

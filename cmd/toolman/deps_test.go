@@ -81,7 +81,7 @@ cmd/internal/logins: cmd/internal/cli cmd/internal/config/source cmd/internal/st
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/config/table cmd/internal/diagnosis cmd/internal/engine cmd/internal/setup jsonrpc/trace/redact mcpwire mcpwire/sanitize router router/cache router/catalog router/httpd/cluster/engine router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
 cmd/internal/servercmd: cmd/internal/cli cmd/internal/config cmd/internal/config/byname cmd/internal/filechange cmd/internal/setup cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
-cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/logins cmd/internal/store cmd/internal/store/catalogs jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
+cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/logins cmd/internal/signin cmd/internal/store cmd/internal/store/catalogs jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
 cmd/internal/signin: cmd/internal/cli cmd/internal/logins cmd/internal/signin/callback cmd/internal/signin/discovery jsonrpc mcpwire mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential
 cmd/internal/signin/callback: cmd/internal/cli mcpwire/sanitize
 cmd/internal/signin/discovery: cmd/internal/cli mcpwire mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize
@@ -135,7 +135,7 @@ router/apps: jsonrpc mcpwire
 router/audit: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire router/budget
 router/breakpoint: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/filter mcpwire router/tracing
 router/budget:
-router/builtin: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/catalog router/client router/clientstate router/metatool router/pool router/subscribe router/toolset router/tracing router/upstream router/view
+router/builtin: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/catalog router/client router/clientstate router/dial router/metatool router/pool router/subscribe router/toolset router/tracing router/upstream router/view
 router/cache: jsonrpc mcpwire
 router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/cache router/catalog router/limiter router/tracing
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/search router/suggest router/toolset

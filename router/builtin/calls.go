@@ -38,6 +38,11 @@ func (s *Items) Call(req *client.Request, name []byte) bool {
 		return false
 	case t.Name == metatool.SearchTool:
 		s.search(req, t)
+	case t.Name == metatool.LoginTool:
+		if !s.canLogIn(req) {
+			return false
+		}
+		s.login(req)
 	default:
 		s.withLibrary(req, t.Call)
 	}

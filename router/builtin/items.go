@@ -51,6 +51,7 @@ type Items struct {
 	Route         func(*client.Request) // serves the call that a call of toolman_call stands for
 	shared        *clientstate.Member   // with the client's other sessions; nil: nothing is shared
 	replies       []*pendingReply       // until the client has listed the tools again
+	logins        map[string]*openLogin // by server: those whose end no call has reported yet
 }
 
 // AtStart returns the definitions of toolman's own tools and the variant of the lists for a client

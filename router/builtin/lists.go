@@ -35,6 +35,7 @@ func (s *Items) Announce(before, after *view.View, out *peer.Outgoing) (tools bo
 // List answers a list request. The first page is rendered once per view.
 func (s *Items) List(req *client.Request, k mcpwire.Kind) {
 	as := s.Variant(req.Modern)
+	as.Offers.Login = s.canLogIn(req)
 	v := s.View.Load().Listed(as.Mode)
 	from, err := view.Cursor(req.Message)
 	if err == nil && from > len(v.Catalog.Entries(k)) {

@@ -44,13 +44,14 @@ func (p *Deferred) Is(id []byte) bool {
 }
 
 // Waiting contains the requests of a client that wait until the upstreams have started, those that
-// wait for one upstream, and the request of its background task. Conn.Mu guards it.
+// wait for one upstream, and those of background tasks. Conn.Mu guards it.
 type Waiting struct {
 	*Conn
 	Context    context.Context // ends when the router closes
 	Serve      func(*Request)  // serves a request that has waited; it may wait again
 	deferred   []Deferred
-	background *backgroundTask // until this task has ended; nil: there is none
+	background *backgroundTask   // until this task has ended; nil: there is none
+	aside      []*backgroundTask // those that later requests do not wait for
 }
 
 // maxDeferred is the maximum number of the client's requests that wait.
@@ -61,15 +62,18 @@ func (s *Waiting) Blocks() bool {
 	return s.background != nil || len(s.deferred) > 0 && slices.ContainsFunc(s.deferred, func(p Deferred) bool { return !p.parked })
 }
 
-// Deferred returns the number of requests that wait, without that of the background task.
+// Deferred returns the number of requests that wait, without those of background tasks.
 func (s *Waiting) Deferred() int { return len(s.deferred) }
 
 // Len returns the number of requests that have no answer yet.
 func (s *Waiting) Len() int {
-	if s.background != nil && !s.background.dropped {
-		return len(s.deferred) + 1
+	n := len(s.deferred)
+	for _, e := range s.tasks() {
+		if !e.dropped {
+			n++
+		}
 	}
-	return len(s.deferred)
+	return n
 }
 
 // Add stores a request until it can be served, or refuses it if too many requests wait.
@@ -121,16 +125,16 @@ func (s *Waiting) Drop(id []byte) (n uint64, ok bool) {
 			return p.TraceID, true
 		}
 	}
-	e := s.background
-	if e == nil || e.dropped || !e.Is(id) {
-		return 0, false
+	for _, e := range s.tasks() {
+		if !e.dropped && e.Is(id) {
+			s.drop(e, nil)
+			return e.TraceID, true
+		}
 	}
-	e.dropped = true
-	s.BeginOwnAudit(e.Request(nil), e.TraceID).End(audit.Cancelled)
-	return e.TraceID, true
+	return 0, false
 }
 
-// Abandon passes all requests to answer. The end of a background task is not awaited.
+// Abandon passes all requests to answer. The ends of background tasks are not awaited.
 func (s *Waiting) Abandon(out *peer.Outgoing, answer func(*Request)) {
 	s.endBackground(out, answer)
 	s.pass(out, answer)
@@ -145,19 +149,20 @@ func (s *Waiting) Forget() {
 // backgroundTimeout limits the disk access of a request.
 const backgroundTimeout = 3 * time.Second
 
-// A backgroundTask is work for a request that waits for the disk. It runs on its own goroutine.
-// Later requests of the client wait for it, so that they see its effect.
+// A backgroundTask is work for a request. It runs on its own goroutine.
 type backgroundTask struct {
 	Deferred
-	dropped bool // the request needs no answer any more
+	dropped bool               // the request needs no answer any more
+	cancel  context.CancelFunc // ends the work if it can be ended
 }
 
 // A Completion answers the request of a background task.
 type Completion func(req *Request)
 
-// RunInBackground runs work on another goroutine and then the completion that work returns.
+// RunInBackground runs work that waits for the disk on another goroutine, and then the completion
+// that work returns. Later requests of the client wait for it, so that they see its effect.
 func (s *Waiting) RunInBackground(req *Request, work func(ctx context.Context) Completion) {
-	e := &backgroundTask{Deferred: s.Defer(req)}
+	e := &backgroundTask{Deferred: s.Defer(req), cancel: func() {}}
 	s.background = e
 	go func() {
 		ctx, cancel := context.WithTimeout(s.Context, backgroundTimeout)
@@ -177,12 +182,54 @@ func (s *Waiting) complete(e *backgroundTask, answer Completion) {
 	})
 }
 
-// endBackground answers the request of a background task whose end is not awaited.
+// maxAside is the maximum number of tasks that run aside.
+const maxAside = 64
+
+// RunAside is RunInBackground for work that may take long. Later requests do not wait for it, and
+// ctx ends when the request needs no answer any more.
+func (s *Waiting) RunAside(req *Request, work func(ctx context.Context) Completion) {
+	if len(s.aside) >= maxAside {
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
+			Text: "too many such requests are open; wait for the answers and send it again"})
+		return
+	}
+	ctx, cancel := context.WithCancel(s.Context)
+	e := &backgroundTask{Deferred: s.Defer(req), cancel: cancel}
+	s.aside = append(s.aside, e)
+	go func() {
+		defer cancel()
+		answer := work(ctx)
+		s.WithLock(func(out *peer.Outgoing) {
+			s.aside = slices.DeleteFunc(s.aside, func(other *backgroundTask) bool { return other == e })
+			if !e.dropped {
+				answer(e.Request(out))
+			}
+		})
+	}()
+}
+
+// tasks returns all background tasks.
+func (s *Waiting) tasks() []*backgroundTask {
+	if s.background == nil {
+		return s.aside
+	}
+	return append(slices.Clip(s.aside), s.background)
+}
+
+// drop records that the request of a task needs no other answer.
+func (s *Waiting) drop(e *backgroundTask, out *peer.Outgoing) *Request {
+	e.dropped = true
+	e.cancel()
+	req := e.Request(out)
+	s.BeginOwnAudit(req, e.TraceID).End(audit.Cancelled)
+	return req
+}
+
+// endBackground answers the requests of background tasks whose ends are not awaited.
 func (s *Waiting) endBackground(out *peer.Outgoing, answer func(*Request)) {
-	if e := s.background; e != nil && !e.dropped {
-		e.dropped = true
-		req := e.Request(out)
-		s.BeginOwnAudit(req, e.TraceID).End(audit.Cancelled)
-		answer(req)
+	for _, e := range s.tasks() {
+		if !e.dropped {
+			answer(s.drop(e, out))
+		}
 	}
 }

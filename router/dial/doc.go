@@ -35,6 +35,21 @@ type Login interface {
 	Wanted(problem string) (command string)
 	// Wait returns true when somebody has logged in, and false when ctx ends or stopped is closed.
 	Wait(ctx context.Context, stopped <-chan struct{}) bool
+	// Begin starts an attempt to log in, which ends with ctx at the latest.
+	Begin(ctx context.Context) Attempt
+}
+
+// An Attempt is the login of a person to a server. It is under way or has ended.
+type Attempt interface {
+	// Ask waits until the person can log in, and returns the URL to open and what to tell them. The
+	// URL is "" if the attempt, or ctx, has ended before.
+	Ask(ctx context.Context) (url, message string)
+	// Done returns a channel that is closed when the attempt has ended.
+	Done() <-chan struct{}
+	// Outcome returns how the attempt has ended.
+	Outcome() (success string, err error)
+	// Stop ends the attempt.
+	Stop()
 }
 
 // ErrEnding reports that toolman is ending and opens no further connection.

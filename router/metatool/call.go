@@ -88,6 +88,9 @@ func Tools(o view.MetaTools) map[string]*Tool {
 	if o.Searches() {
 		all = append(all, searchTool())
 	}
+	if o.Login {
+		all = append(all, loginTool())
+	}
 	byName := make(map[string]*Tool, len(all))
 	for _, t := range all {
 		byName[t.Name] = t

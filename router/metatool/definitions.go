@@ -40,7 +40,7 @@ func (d *Definitions) Tools(v *view.View, as view.Variant) []byte {
 		add(callToolDefinition(as.Offers.NoActivate))
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Own)) {
-		if t := d.Own[name]; (as.Mode != view.ModeStatic || t.InStaticMode) && (name != SearchTool || search) {
+		if t := d.Own[name]; (as.Mode != view.ModeStatic || t.InStaticMode) && (name != SearchTool || search) && (name != LoginTool || as.Offers.Login) {
 			add(append(jsonrpc.AppendQuoted([]byte(`{"name":`), name), t.Definition...))
 		}
 	}

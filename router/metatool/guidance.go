@@ -128,11 +128,12 @@ func (g *Guidance) listing(k mcpwire.Kind) string {
 	return ""
 }
 
-// ownNames returns the names of toolman's own tools that the client can call.
+// ownNames returns the names of toolman's own tools that the client can call, without toolman_login,
+// which depends on the request.
 func (g *Guidance) ownNames() []string {
 	var names []string
 	for name, t := range g.Tools {
-		if g.Mode != view.ModeStatic || t.InStaticMode {
+		if name != LoginTool && (g.Mode != view.ModeStatic || t.InStaticMode) {
 			names = append(names, name)
 		}
 	}

@@ -59,6 +59,7 @@ type MetaTools struct {
 	Toolsets   bool // tools that enable and disable toolsets
 	Manage     bool // tools that build, equip and delete saved toolsets
 	Search     SearchOffer
+	Login      bool // toolman_login, for the only client of a process if that can open URLs
 }
 
 // A SearchOffer says whether toolman_search is offered.
@@ -79,6 +80,7 @@ func (o MetaTools) And(other MetaTools) MetaTools {
 		Toolsets:   o.Toolsets && other.Toolsets,
 		Manage:     o.Manage && other.Manage,
 		Search:     o.Search.and(other.Search),
+		Login:      o.Login && other.Login,
 	}
 }
 

@@ -27,7 +27,7 @@ type Config struct {
 	URISeparator   string              // uri_separator: "_" or "+"
 	ActivationMode string              // activation_mode: "auto", "mutate", "call" or "static"
 	AlwaysLoad     *bool               // always_load; nil is "auto"
-	MetaTools      []string            // meta_tools: some of "activate", "toolsets", "manage" and "search"; or SearchIfCut
+	MetaTools      []string            // meta_tools: some of "activate", "toolsets", "manage", "search" and "login"; or SearchIfCut
 	AuditLog       string              // audit_log, absolute; "" is none
 	AuditArguments bool                // audit_arguments
 	AllowStaleRefs bool                // allow_stale_refs

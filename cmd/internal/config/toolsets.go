@@ -85,7 +85,7 @@ const SearchIfCut = "search if the catalog is cut"
 
 // metaTools reads which groups of toolman's own tools are offered.
 func metaTools(t table.Table) []string {
-	all := []string{"activate", "toolsets", "manage", "search"}
+	all := []string{"activate", "toolsets", "manage", "search", "login"}
 	if !t.Has("meta_tools") {
 		return []string{"activate", SearchIfCut}
 	}

@@ -1,10 +1,8 @@
 package logincmd
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/signin"
-	"toolman/mcpwire/sanitize"
 )
 
 // A target is a server to log in to.
@@ -81,17 +78,9 @@ func atURL(text string) (*config.Config, error) {
 	return config.LoadFrom(source.Source{Path: "the command line", Text: block, Format: "json", Dir: dir}, config.Options{})
 }
 
-// nameOf returns the name of a server for the user.
-func nameOf(s *config.Server) string {
-	if s.Name == "" && s.Remote != nil {
-		return hostOf(s.Remote.URL)
-	}
-	return sanitize.Line(s.Name)
-}
-
 // target returns what a login to a server needs.
 func (c *command) target(s *config.Server) (*target, error) {
-	name := nameOf(s)
+	name := setup.ShownName(s)
 	switch {
 	case s.Missing != nil:
 		return nil, cli.Usage(fmt.Errorf("server %s: %s", name, s.Missing[0].String()), "set what it refers to")
@@ -100,24 +89,12 @@ func (c *command) target(s *config.Server) (*target, error) {
 	case !s.Remote.TakesLogin():
 		return nil, cli.Usage(fmt.Errorf("server %s has credentials in the configuration: in headers, oauth or the url", name), "take them out to log in instead")
 	}
-	o := s.Remote.OAuth
-	if o == nil {
-		o = &config.OAuth{}
-	}
+	perAgent := s.Remote.OAuth != nil && s.Remote.OAuth.PerAgent
 	switch {
-	case o.PerAgent && c.agent == "":
+	case perAgent && c.agent == "":
 		return nil, cli.Usage(fmt.Errorf("each agent has a login of its own to server %s (per_agent)", name), "add --agent NAME")
-	case !o.PerAgent && c.agent != "":
+	case !perAgent && c.agent != "":
 		return nil, cli.Usage(fmt.Errorf("all agents share one login to server %s", name), "leave --agent out, or set oauth = { per_agent = true } for the server")
 	}
-	t := &target{server: s, key: setup.LoginKey(s, c.agent), settings: signin.Server{
-		Name: name, URL: s.Remote.URL, CAFile: s.Remote.CAFile, Header: s.Remote.Header.Clone(),
-		ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientName: o.ClientName, Scopes: o.Scopes,
-		Issuer: o.Issuer, RedirectURI: o.RedirectURI, Resource: o.Resource, AssumePKCE: o.AssumePKCE,
-	}}
-	if t.settings.Header == nil {
-		t.settings.Header = http.Header{}
-	}
-	t.settings.Header.Set("User-Agent", cmp.Or(t.settings.Header.Get("User-Agent"), setup.UserAgent()))
-	return t, nil
+	return &target{server: s, key: setup.LoginKey(s, c.agent), settings: setup.SigninServer(s)}, nil
 }

@@ -3,6 +3,7 @@ package setup
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -10,6 +11,9 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/logins"
+	"toolman/cmd/internal/signin"
+	"toolman/jsonrpc/trace/redact"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/dial"
 )
 
@@ -56,15 +60,61 @@ func DescribeLogin(s *config.Server, agent string) string {
 	return r.Describe() + ", since " + r.LoggedIn.Local().Format(time.DateTime)
 }
 
+// ShownName returns the name of a server for the user; without one, it is the host of its URL.
+func ShownName(s *config.Server) string {
+	if s.Name == "" && s.Remote != nil {
+		return hostOf(s.Remote.URL)
+	}
+	return sanitize.Line(s.Name)
+}
+
+// hostOf returns the host of a URL for the user.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "its URL"
+	}
+	return sanitize.Cut(u.Host, 200)
+}
+
+// SigninServer returns what a login to a server needs of its configuration.
+func SigninServer(s *config.Server) signin.Server {
+	o := s.Remote.OAuth
+	if o == nil {
+		o = &config.OAuth{}
+	}
+	server := signin.Server{
+		Name: ShownName(s), URL: s.Remote.URL, CAFile: s.Remote.CAFile, Header: s.Remote.Header.Clone(),
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret, ClientName: o.ClientName, Scopes: o.Scopes,
+		Issuer: o.Issuer, RedirectURI: o.RedirectURI, Resource: o.Resource, AssumePKCE: o.AssumePKCE,
+	}
+	if server.Header == nil {
+		server.Header = http.Header{}
+	}
+	server.Header.Set("User-Agent", cmp.Or(server.Header.Get("User-Agent"), UserAgent()))
+	return server
+}
+
 // A login is the login of a server. What it reports goes to the log of the latest connection.
 type login struct {
 	*logins.Login
-	log atomic.Pointer[func(line string)]
+	options logins.Options
+	server  signin.Server
+	file    func() *logins.File
+	secrets *redact.Scrubber
+	log     atomic.Pointer[func(line string)]
+}
+
+// say writes to the log.
+func (l *login) say(text string) {
+	if log := l.log.Load(); log != nil {
+		(*log)(text)
+	}
 }
 
 // newLogin returns the login of a server, or nil if the server takes none or there is no place for
-// logins. secret hears of its tokens.
-func newLogin(s *config.Server, agent string, secret func(values ...string)) (*login, error) {
+// logins. tokens hears of its tokens.
+func newLogin(s *config.Server, agent string, tokens *tokens) (*login, error) {
 	if s.Remote == nil || !s.Remote.TakesLogin() || s.ForEachAgent() && agent == "" {
 		return nil, nil
 	}
@@ -76,19 +126,11 @@ func newLogin(s *config.Server, agent string, secret func(values ...string)) (*l
 	if err != nil {
 		return nil, err
 	}
-	guard := logins.Guard{Server: s.Remote.URL, CAFile: s.Remote.CAFile}
-	if o := s.Remote.OAuth; o != nil {
-		guard.Issuer = o.Issuer
-	}
-	l := &login{}
-	l.Login = logins.NewLogin(folder.File(LoginKey(s, agent)), logins.Options{
+	l := &login{server: SigninServer(s), secrets: tokens.secrets, file: func() *logins.File { return folder.File(LoginKey(s, agent)) }}
+	l.options = logins.Options{
 		Server: "server " + cmp.Or(s.Name, server.Host), Command: LoginCommand(s, agent),
-		Guard: guard, Secret: secret,
-		Log: func(text string) {
-			if log := l.log.Load(); log != nil {
-				(*log)(text)
-			}
-		}})
+		Guard: l.server.Guard(), Secret: tokens.issued, Log: l.say}
+	l.Login = logins.NewLogin(l.file(), l.options)
 	return l, nil
 }
 

@@ -131,7 +131,7 @@ func TestAConnectionDoesNotEndWhileItsTokenIsRenewed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := newLogin(s, "", func(...string) {})
+	l, err := newLogin(s, "", &tokens{secrets: redact.NewScrubber(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ import (
 // newServer turns a server of a file into one of a router. agent is the agent of all requests; "": there
 // is none, or each session has its own. tokens hears of the server's tokens.
 func newServer(s config.Server, agent, file string, secrets *redact.Scrubber, tokens *tokens) upstream.Server {
-	login, err := newLogin(&s, agent, tokens.issued)
+	login, err := newLogin(&s, agent, tokens)
 	server := upstream.Server{
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,

@@ -45,3 +45,27 @@ func (t *tokens) pushLocked(last []string, back func()) {
 	copy(t.back[:], t.back[1:])
 	t.last, t.back[kept-1] = last, back
 }
+
+// lent are the secrets of one login.
+type lent struct {
+	secrets *redact.Scrubber
+	mu      sync.Mutex
+	all     []func() // guarded by mu: give them back
+}
+
+func (l *lent) add(values ...string) {
+	back := l.secrets.Lend(values...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, back)
+}
+
+// back takes them out of the secrets.
+func (l *lent) back() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, back := range l.all {
+		back()
+	}
+	l.all = nil
+}

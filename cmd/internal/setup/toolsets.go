@@ -48,6 +48,7 @@ func MetaTools(c *config.Config) view.MetaTools {
 		NoActivate: !slices.Contains(c.MetaTools, "activate"),
 		Toolsets:   slices.Contains(c.MetaTools, "toolsets"),
 		Manage:     slices.Contains(c.MetaTools, "manage"),
+		Login:      slices.Contains(c.MetaTools, "login"),
 	}
 }
 
