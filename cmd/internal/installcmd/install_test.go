@@ -173,6 +173,22 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
+// TestOpenCode2 has the entry beside the servers of OpenCode 2, and out again.
+func TestOpenCode2(t *testing.T) {
+	home, project := machine(t)
+	path := filepath.Join(project, "opencode.jsonc")
+	files.Write(t, path, "{\n  \"mcp\": {\n    // mine\n    \"servers\": {\n      \"git\": {\"type\": \"local\", \"command\": [\"uvx\", \"mcp-server-git\"], \"disabled\": true},\n    },\n  },\n}\n", 0o644)
+	before := files.Tree(t, home, project)
+	mustRun(t, "install", "opencode", "--scope", "project")
+	if got := files.Read(t, path); !strings.Contains(got, "\"disabled\": true},\n      \"toolman\": {\n        \"type\": \"local\"") || strings.Contains(got, "enabled") {
+		t.Errorf("got\n%s", got)
+	}
+	mustRun(t, "uninstall", "opencode")
+	if after := files.Tree(t, home, project); after != before {
+		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
 // TestUninstallAllLeavesNothing registers toolman everywhere, in files that do not exist.
 func TestUninstallAllLeavesNothing(t *testing.T) {
 	home, project := machine(t)
