@@ -219,6 +219,16 @@ func TestInitWithAServerThatNeedsALogin(t *testing.T) {
 		"home/.claude.json": `{"mcpServers":{"far":{"type":"http","url":"` + s.URL + `","oauth":{}},"mine":` + server(t, "") + `}}`,
 	})
 	before := snapshot(t, root)
+	trials := func() { // which write down what the server asks for
+		t.Helper()
+		if all, err := os.ReadDir(filepath.Join(root, "home")); err != nil || len(all) != 1 {
+			t.Errorf("the home directory has %v, %v", all, err)
+		}
+	}
+	if out, err := run(t, "init", "--dry-run"); err != nil || !strings.Contains(out, "needs a login") {
+		t.Errorf("dry run: %v\n%s", err, out)
+	}
+	trials()
 	out, err := run(t, "init", "--yes")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -238,6 +248,7 @@ func TestInitWithAServerThatNeedsALogin(t *testing.T) {
 	if _, err := run(t, "uninstall", "--all"); err != nil {
 		t.Fatal(err)
 	}
+	trials()
 	same(t, "uninstalled", before, snapshot(t, root))
 }
 

@@ -11,6 +11,7 @@ import (
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/importer"
+	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/toolsfile"
 	"toolman/mcpwire"
@@ -89,8 +90,9 @@ func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server
 	if err != nil {
 		return err
 	}
-	defer running.Close()
-	for i, st := range engine.Statuses(running.Router, c.Secrets) {
+	statuses := engine.Statuses(running.Router, c.Secrets)
+	running.Close()
+	for i, st := range statuses {
 		t := trial{tried: true, tools: len(st.Entries[mcpwire.Tool])}
 		for _, e := range st.Entries[mcpwire.Tool] {
 			t.bytes += len(e.Item.Raw) + 1
@@ -104,6 +106,23 @@ func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server
 		}
 		trials[some[i]] = t
 	}
+	return forget(ctx, c)
+}
+
+// forget removes what is kept of servers that want a login, so that a trial leaves nothing.
+func forget(ctx context.Context, c *config.Config) error {
+	folder, err := logins.Open()
+	if err != nil {
+		return nil // nothing is kept anywhere
+	}
+	for i := range c.Servers {
+		if s := &c.Servers[i]; loginCommand(s) != "" {
+			if _, err := folder.File(setup.LoginKey(s, "")).Forget(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	folder.Tidy()
 	return nil
 }
 
