@@ -37,6 +37,7 @@ type place struct {
 	format  edit.Format
 	keys    []string // the path of keys to the servers
 	os      string   // only on this system
+	later   []string // the same in files of a later version of the client, which have these keys
 	list    bool     // the servers are a list, with their names in them
 	create  string   // what a new file begins with
 

@@ -107,6 +107,42 @@ func TestFilesBelowAPattern(t *testing.T) {
 	}
 }
 
+// OpenCode 2 has its servers one level below those of OpenCode 1, in the same file.
+func TestOpenCodeOfBothVersions(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".config", "opencode", "opencode.json")
+	c, err := ByName("opencode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, text, keys, entries, enabled string }{
+		{"1", `{"mcp": {"a": {"type": "local", "command": ["a"]}}}`, "mcp", "a", "[enabled timeout]"},
+		{"1, with a server of that name", `{"mcp": {"servers": {"type": "local", "command": ["a"]}}}`, "mcp", "servers", "[enabled timeout]"},
+		{"2", `{"mcp": {"timeout": {}, "servers": {"a": {"type": "local", "command": ["a"]}, "b": {"type": "remote", "url": "https://b"}}}}`, "mcp.servers", "a b", "[]"},
+		{"2, without servers", `{"mcp": {"servers": {}}}`, "mcp.servers", "", "[]"},
+		{"not JSON", `{"mcp": `, "mcp", "", "[enabled timeout]"},
+	} {
+		files.Write(t, path, tt.text, 0o644)
+		f, err := c.Target(Place{OS: "linux", Home: home}, User)
+		if err != nil || strings.Join(f.Keys, ".") != tt.keys {
+			t.Errorf("%s: %q, %v", tt.name, f.Keys, err)
+		}
+		var names, keys []string
+		entries, _ := f.Read() // the last case fails
+		for _, e := range entries {
+			names = append(names, e.Name)
+		}
+		for _, m := range f.Entry(Toolman{Name: "toolman", Command: "toolman"}) {
+			if m.Key == "enabled" || m.Key == "timeout" {
+				keys = append(keys, m.Key)
+			}
+		}
+		if strings.Join(names, " ") != tt.entries || fmt.Sprint(keys) != tt.enabled {
+			t.Errorf("%s: the servers are %q, and toolman's entry has %q", tt.name, names, keys)
+		}
+	}
+}
+
 func TestDetected(t *testing.T) {
 	home := t.TempDir()
 	bin := filepath.Join(home, "bin")

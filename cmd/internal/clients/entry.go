@@ -101,9 +101,12 @@ func GeminiDrops(name string) bool {
 		func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
 }
 
-func opencode(t Toolman, _ File) []source.Member {
+func opencode(t Toolman, f File) []source.Member {
 	all := []source.Member{member("type", "local"), member("command", append([]string{t.Command}, t.Args...))}
 	all = append(all, env("environment", t.Env)...)
+	if slices.Equal(f.Keys, opencodeKeys) {
+		return all
+	}
 	return append(all, member("enabled", true), member("timeout", 60_000))
 }
 

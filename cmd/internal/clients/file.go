@@ -58,6 +58,9 @@ func (c *Client) Files(p Place) []File {
 		}
 		for _, path := range paths {
 			f := File{Client: c, Scope: pl.scope, Path: path, Format: pl.format, Keys: pl.keys, List: pl.list, Create: pl.create, ReadOnly: pl.readOnly}
+			if pl.later != nil && f.hasServersAt(pl.later) {
+				f.Keys = pl.later
+			}
 			if pl.scope != Local {
 				files = appendNew(files, f)
 				continue
@@ -71,6 +74,21 @@ func (c *Client) Files(p Place) []File {
 		}
 	}
 	return files
+}
+
+// hasServersAt reports whether the file has an object of objects at a path of keys. A server that is
+// called as the last key has other things in it than objects.
+func (f File) hasServersAt(keys []string) bool {
+	text, err := f.Text()
+	if err != nil || text == nil {
+		return false // whoever reads the servers says so
+	}
+	n, found, problem := edit.At(f.Format, text, keys...)
+	members, isObject := n.Value.([]source.Member)
+	return problem == nil && found && isObject && !slices.ContainsFunc(members, func(m source.Member) bool {
+		_, isObject := m.Value.([]source.Member)
+		return !isObject
+	})
 }
 
 // matching returns the files in a directory whose names match the last part of a path. The path of

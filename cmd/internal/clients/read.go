@@ -221,7 +221,7 @@ func (r *reader) key(m source.Member) {
 		e.Disabled = e.Disabled || m.Value == false
 	case "name", "description", "source", "bundled":
 	default:
-		if m.Key == "tools" && isAll(m) {
+		if m.Key == "tools" && isAll(m) || (m.Key == "oauth" || m.Key == "auth") && saysNothing(m) {
 			return
 		}
 		if len(e.Unknown) < 100 {
@@ -234,6 +234,18 @@ func (r *reader) key(m source.Member) {
 func isAll(m source.Member) bool {
 	list, _ := m.Value.([]source.Node)
 	return len(list) == 1 && list[0].Value == "*"
+}
+
+// saysNothing reports whether a value has nothing that toolman needs to know for a login: {"oauth": {}}
+// and {"oauth": false}.
+func saysNothing(m source.Member) bool {
+	switch v := m.Value.(type) {
+	case []source.Member:
+		return len(v) == 0
+	case bool, nil:
+		return true
+	}
+	return false
 }
 
 // command reads a command: a string, a list with its arguments, or Zed's older object.

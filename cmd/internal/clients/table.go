@@ -17,6 +17,15 @@ func (pl place) under(keys []string) place {
 	return pl
 }
 
+// opencodeKeys is where OpenCode 2 has its servers, which do not have all keys of OpenCode 1.
+var opencodeKeys = []string{"mcp", "servers"}
+
+// ofOpenCode returns the place with the keys of both versions of OpenCode.
+func (pl place) ofOpenCode() place {
+	pl.keys, pl.later = []string{"mcp"}, opencodeKeys
+	return pl
+}
+
 // on returns the place for one system only.
 func (pl place) on(system string) place {
 	pl.os = system
@@ -120,12 +129,12 @@ func All() []*Client {
 		{
 			ID: "opencode", Title: "OpenCode",
 			places: []place{
-				user("{xdg}/opencode/opencode.json").under(mcp).begin(opencodeSchema),
-				user("{xdg}/opencode/opencode.jsonc").under(mcp),
-				project("{project}/opencode.json").under(mcp).begin(opencodeSchema),
-				project("{project}/opencode.jsonc").under(mcp),
-				project("{project}/.opencode/opencode.json").under(mcp),
-				project("{project}/.opencode/opencode.jsonc").under(mcp),
+				user("{xdg}/opencode/opencode.json").ofOpenCode().begin(opencodeSchema),
+				user("{xdg}/opencode/opencode.jsonc").ofOpenCode(),
+				project("{project}/opencode.json").ofOpenCode().begin(opencodeSchema),
+				project("{project}/opencode.jsonc").ofOpenCode(),
+				project("{project}/.opencode/opencode.json").ofOpenCode(),
+				project("{project}/.opencode/opencode.jsonc").ofOpenCode(),
 			},
 			traces: []string{"{xdg}/opencode"}, programs: []string{"opencode"},
 			shape: opencode,

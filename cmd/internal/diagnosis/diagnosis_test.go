@@ -146,6 +146,16 @@ func TestAServerThatWorks(t *testing.T) {
 	}
 }
 
+func TestHowNamesGetShorter(t *testing.T) {
+	for namespace, want := range map[string]string{"google-drive": `namespace = "gd"`, "filesystem": `namespace = "fi"`, "tm": "shorter names", "x": "shorter names"} {
+		s := gone("", "")
+		s.Namespace = namespace
+		if got := s.shorter(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", namespace, got)
+		}
+	}
+}
+
 func TestTextOfServersIsMadeSafe(t *testing.T) {
 	s := gone("it ended with exit status 1", "X_TOKEN is required \x1b[2J\u202e"+strings.Repeat("x", 10_000), "x")
 	f := Of(s)[0]

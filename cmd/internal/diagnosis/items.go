@@ -55,7 +55,7 @@ func Items(s *Server, offered *catalog.Catalog) (all []Finding) {
 	}
 	add("name-changed", "clients do not take the names of these tools, which have other names here", "nothing: calls reach the tools under the new names", changed)
 	add("name-too-long", fmt.Sprintf("with %s before them, as Claude Code and Codex write them, these names have more than %d characters", longestPrefix, maxName),
-		s.write("namespace", `"`+abbreviated(s.Namespace)+`"`)+", or use another short one", long)
+		s.shorter(), long)
 	add("name-characters", "model APIs take no . in names, and clients change or leave out these", "if one is missing in a client, have the server name it with _", signs)
 	for _, why := range order {
 		add("schema-rejected", why, "if a client reports an error 400 of its model, keep these tools inactive: active_toolsets decides; and tell the authors of the server", objections[why])
@@ -89,7 +89,16 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// abbreviated returns a shorter namespace.
+// shorter says how names get shorter.
+func (s *Server) shorter() string {
+	short := abbreviated(s.Namespace)
+	if len(short) >= len(s.Namespace) {
+		return "have the server give them shorter names; its namespace is short already"
+	}
+	return s.write("namespace", `"`+short+`"`) + ", or use another short one"
+}
+
+// abbreviated returns a short namespace.
 func abbreviated(namespace string) string {
 	words := strings.FieldsFunc(namespace, func(r rune) bool { return r == '-' || r == '_' })
 	short := ""

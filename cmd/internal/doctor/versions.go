@@ -84,7 +84,7 @@ var facts = []fact{
 	{"claude-code", "", "2.1.329", "alwaysLoad", "client-does-not-wait", "its first step does not wait for a list that takes longer than a second",
 		`toolman install claude-code writes "alwaysLoad": true, or set MCP_CONNECTION_NONBLOCKING=0`},
 	{"claude-code", "", "2.1.329", "", "client-cuts", "it cuts descriptions and instructions after 2,048 characters", "nothing: toolman's own fit; later versions take 4,096"},
-	{"opencode", "", "", "timeout", "client-gives-up", "it gives up a server that does not list its tools within 30 s", `toolman install opencode writes "timeout": 600000`},
+	{"opencode", "", "2.0.0", "timeout", "client-gives-up", "it gives up a server that does not list its tools within 30 s", `toolman install opencode writes "timeout": 60000`},
 	{"gemini", "", "", "timeout", "client-gives-up", "it gives up a call after 10 minutes, or what timeout says", `toolman install gemini writes "timeout": 600000`},
 }
 

@@ -23,6 +23,7 @@ type plan struct {
 	lines   []string          // what it does, in words
 	clients []*clients.Client // in which toolman is registered
 	configs []string          // the files of toolman
+	logins  []string          // the commands of logins that toolman needs
 	notes   []string
 	quiet   []string // files that the difference leaves out: the schema, and those with secrets
 }
@@ -53,6 +54,13 @@ func (r *setupRun) planChanges() (*plan, error) {
 		}
 		if err := do.register(p, text, &taken); err != nil {
 			return nil, err
+		}
+		for _, s := range p.New() {
+			if login := r.trials[s].login; login != "" {
+				login += " --config " + installcmd.Quote(p.Target.Path)
+				do.logins = append(do.logins, login)
+				do.notes = append(do.notes, fmt.Sprintf("Server %s needs a login, and toolman does not have those of clients. Until you run %s, it has no tools.", s.Namespace, login))
+			}
 		}
 	}
 	return do, nil
@@ -244,6 +252,9 @@ func (do *plan) printDone(out io.Writer) {
 				fmt.Fprintf(out, "  - %s: %s.\n", c.Title, c.Note)
 			}
 		}
+	}
+	for _, login := range do.logins {
+		fmt.Fprintf(out, "  - Log in: %s\n", login)
 	}
 	for _, path := range do.configs {
 		fmt.Fprintf(out, "  - See how the servers are: toolman check --config %s\n", installcmd.Quote(path))

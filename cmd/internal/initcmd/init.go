@@ -30,7 +30,8 @@ const initHelp = `init puts the MCP servers of all your clients behind toolman:
   4. It registers toolman in the files of the clients, in the place of these servers.
 
 It asks before it changes anything, and --dry-run prints the difference only. A server that
-does not start stays where it is. Secrets that a client has in clear text stay in that
+does not start stays where it is. For one that needs a login, init says how toolman gets it:
+the logins of clients are theirs. Secrets that a client has in clear text stay in that
 client's file, as variables for toolman; --secrets file moves them into private files.
 
 "toolman uninstall --all" undoes all of it, byte for byte.`
@@ -215,11 +216,13 @@ func (r *setupRun) printServers() {
 			switch {
 			case t.problem != "":
 				started = "! " + sanitize.First(sanitize.Line(t.problem), 100)
+			case t.login != "":
+				started += "  (needs a login)"
 			case s.Known:
 				started += "  (is in tools.toml already)"
 			}
 			rows = append(rows, []string{s.Namespace, s.From(), t.count(t.tools), t.count(t.tokens()), started})
-			if t.tried && t.problem == "" {
+			if t.tried && t.problem == "" && t.login == "" {
 				tools, tokens, servers = tools+t.tools, tokens+t.tokens(), servers+1
 			}
 		}

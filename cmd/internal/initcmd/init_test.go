@@ -13,6 +13,8 @@ import (
 	"toolman/fixtures/files"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/installcmd"
+	"toolman/fixtures/authserver"
 	"toolman/fixtures/fakemcp"
 )
 
@@ -188,7 +190,7 @@ func TestInitOfOneScopeOrClient(t *testing.T) {
 }
 
 func TestInitWithoutServers(t *testing.T) {
-	root := inHome(t, map[string]string{"home/.cursor/mcp.json": `{"mcpServers":{"remote":{"url":"https://h/mcp","auth":{}}}}`})
+	root := inHome(t, map[string]string{"home/.cursor/mcp.json": `{"mcpServers":{"remote":{"url":"https://h/mcp","auth":{"CLIENT_ID":"me"}}}}`})
 	out, err := run(t, "init", "--yes")
 	if err != nil || !strings.Contains(out, "remote of Cursor") || !strings.Contains(out, "toolman install cursor") {
 		t.Fatalf("%v\n%s", err, out)
@@ -208,6 +210,46 @@ func TestInitWithServersThatDoNotWork(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	same(t, "init", before, snapshot(t, root))
+}
+
+// A server that a client has logged in to gets behind toolman, too: init says what is to be done.
+func TestInitWithAServerThatNeedsALogin(t *testing.T) {
+	s := authserver.Start(t, authserver.Options{})
+	root := inHome(t, map[string]string{
+		"home/.claude.json": `{"mcpServers":{"far":{"type":"http","url":"` + s.URL + `","oauth":{}},"mine":` + server(t, "") + `}}`,
+	})
+	before := snapshot(t, root)
+	trials := func() { // which write down what the server asks for
+		t.Helper()
+		if all, err := os.ReadDir(filepath.Join(root, "home")); err != nil || len(all) != 1 {
+			t.Errorf("the home directory has %v, %v", all, err)
+		}
+	}
+	if out, err := run(t, "init", "--dry-run"); err != nil || !strings.Contains(out, "needs a login") {
+		t.Errorf("dry run: %v\n%s", err, out)
+	}
+	trials()
+	out, err := run(t, "init", "--yes")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	config := filepath.Join(root, "home/.config/toolman/tools.toml")
+	for _, want := range []string{s.URL + "  (needs a login)", "\n1 tool: about", "Server far needs a login", "  - Log in: toolman login far --config " + installcmd.Quote(config) + "\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "Log in: toolman login mine") || strings.Contains(out, "Not taken over") {
+		t.Errorf("got\n%s", out)
+	}
+	if got := files.Read(t, config); !strings.Contains(got, "url = "+strconv.Quote(s.URL)) {
+		t.Errorf("tools.toml is\n%s", got)
+	}
+	if _, err := run(t, "uninstall", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	trials()
+	same(t, "uninstalled", before, snapshot(t, root))
 }
 
 // A file that cannot be written leaves all others as they were.

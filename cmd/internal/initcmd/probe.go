@@ -11,6 +11,8 @@ import (
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/importer"
+	"toolman/cmd/internal/logins"
+	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/toolsfile"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
@@ -25,6 +27,7 @@ const atOnce = 8
 type trial struct {
 	tried   bool
 	problem string // why it cannot be used; "" if it can
+	login   string // the command with which a person logs in to it; "" if that is not known to be needed
 	tools   int
 	bytes   int // of the definitions of its tools
 }
@@ -87,18 +90,49 @@ func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server
 	if err != nil {
 		return err
 	}
-	defer running.Close()
-	for i, st := range engine.Statuses(running.Router, c.Secrets) {
+	statuses := engine.Statuses(running.Router, c.Secrets)
+	running.Close()
+	for i, st := range statuses {
 		t := trial{tried: true, tools: len(st.Entries[mcpwire.Tool])}
 		for _, e := range st.Entries[mcpwire.Tool] {
 			t.bytes += len(e.Item.Raw) + 1
 		}
-		if st.State != upstream.Ready {
+		switch command := loginCommand(&c.Servers[i]); {
+		case st.State == upstream.Ready:
+		case command != "" && strings.Contains(st.Problem, command):
+			t.login = command
+		default:
 			t.problem = plain(strings.TrimPrefix(st.Problem, st.Name+": "))
 		}
 		trials[some[i]] = t
 	}
+	return forget(ctx, c)
+}
+
+// forget removes what is kept of servers that want a login, so that a trial leaves nothing.
+func forget(ctx context.Context, c *config.Config) error {
+	folder, err := logins.Open()
+	if err != nil {
+		return nil // nothing is kept anywhere
+	}
+	for i := range c.Servers {
+		if s := &c.Servers[i]; loginCommand(s) != "" {
+			if _, err := folder.File(setup.LoginKey(s, "")).Forget(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	folder.Tidy()
 	return nil
+}
+
+// loginCommand returns the command with which a person logs in to a server, or "" if it takes no
+// login.
+func loginCommand(s *config.Server) string {
+	if s.Remote == nil || !s.Remote.TakesLogin() {
+		return ""
+	}
+	return setup.LoginCommand(s, "")
 }
 
 // plain returns why a server is gone without the place in a file that does not exist.
@@ -122,7 +156,7 @@ func demoServer(program string) toolsfile.Server {
 
 // count returns a number with commas, or a dash if it is not known.
 func (t trial) count(n int) string {
-	if !t.tried || t.problem != "" {
+	if !t.tried || t.problem != "" || t.login != "" {
 		return "-"
 	}
 	text := fmt.Sprint(n)

@@ -17,6 +17,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/clients/edit"
+	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/store/catalogs"
 	"toolman/fixtures/files"
@@ -173,6 +174,22 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
+// TestOpenCode2 has the entry beside the servers of OpenCode 2, and out again.
+func TestOpenCode2(t *testing.T) {
+	home, project := machine(t)
+	path := filepath.Join(project, "opencode.jsonc")
+	files.Write(t, path, "{\n  \"mcp\": {\n    // mine\n    \"servers\": {\n      \"git\": {\"type\": \"local\", \"command\": [\"uvx\", \"mcp-server-git\"], \"disabled\": true},\n    },\n  },\n}\n", 0o644)
+	before := files.Tree(t, home, project)
+	mustRun(t, "install", "opencode", "--scope", "project")
+	if got := files.Read(t, path); !strings.Contains(got, "\"disabled\": true},\n      \"toolman\": {\n        \"type\": \"local\"") || strings.Contains(got, "enabled") {
+		t.Errorf("got\n%s", got)
+	}
+	mustRun(t, "uninstall", "opencode")
+	if after := files.Tree(t, home, project); after != before {
+		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
 // TestUninstallAllLeavesNothing registers toolman everywhere, in files that do not exist.
 func TestUninstallAllLeavesNothing(t *testing.T) {
 	home, project := machine(t)
@@ -220,6 +237,44 @@ func TestUninstallAllLeavesNothing(t *testing.T) {
 	}
 	if out := mustRun(t, "uninstall", "--all"); out != "nothing to undo\n" {
 		t.Errorf("a second time: %s", out)
+	}
+}
+
+// What is kept of servers that want a login goes with everything else; a login has to be revoked.
+func TestUninstallAllKeepsLogins(t *testing.T) {
+	home, project := machine(t)
+	t.Setenv("TOOLMAN_LOGINS", "")
+	before := files.Tree(t, home, project)
+	folder, err := logins.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, made := folder.File(logins.Key{URL: "https://asked.test/mcp"}), folder.File(logins.Key{URL: "https://made.test/mcp"})
+	keep := func(f *logins.File, token string) {
+		t.Helper()
+		if err := f.Update(t.Context(), func(r *logins.Record) error {
+			r.Challenge, r.AccessToken = &logins.Challenge{Scopes: []string{"read"}}, token
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep(asked, "")
+	mustRun(t, "install", "cursor")
+	mustRun(t, "uninstall", "--all")
+	if after := files.Tree(t, home, project); after != before {
+		t.Errorf("after uninstall:\n%s\nbefore:\n%s", after, before)
+	}
+	keep(asked, "")
+	keep(made, "secret")
+	mustRun(t, "uninstall", "--all", "--dry-run")
+	if r, err := asked.Load(); err != nil || r == nil {
+		t.Errorf("a dry run left %v, %v", r, err)
+	}
+	out := mustRun(t, "uninstall", "--all")
+	r, err := made.Load()
+	if left, _ := asked.Load(); left != nil || err != nil || !r.HasTokens() || !strings.Contains(out, "1 login is in "+folder.Path()+"; toolman logout --all") {
+		t.Errorf("%v and %v, %v are left; uninstall says\n%s", left, r, err, out)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/clients"
 	"toolman/cmd/internal/filechange"
+	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/store/catalogs"
 )
 
@@ -66,6 +67,7 @@ func (u *uninstall) run(ctx context.Context, names []string) error {
 		for _, r := range u.plan.records {
 			u.undo(ctx, r, nil)
 		}
+		u.forgetLogins(ctx)
 		if !u.removeCache() && len(u.plan.records) == 0 {
 			fmt.Fprintln(u.out, "nothing to undo")
 			if !u.dryRun {
@@ -105,6 +107,22 @@ func (u *uninstall) removeCache() bool {
 	}
 	fmt.Fprintf(u.out, "the catalog cache %s %s\n", cache.Path(), said)
 	return true
+}
+
+// forgetLogins removes what is kept of servers that want a login. The logins themselves stay: they are
+// to be revoked.
+func (u *uninstall) forgetLogins(ctx context.Context) {
+	folder, err := logins.Open()
+	if err != nil || u.dryRun {
+		return
+	}
+	kept, err := folder.Forget(ctx)
+	if err != nil {
+		u.errs = append(u.errs, err)
+	}
+	if kept > 0 {
+		fmt.Fprintf(u.out, "%s in %s; toolman logout --all revokes and removes them\n", cli.CountIs(kept, "login"), folder.Path())
+	}
 }
 
 func (u *uninstall) end() error {

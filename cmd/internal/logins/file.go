@@ -243,6 +243,22 @@ func fill(f *os.File, text []byte) error {
 
 // Remove removes the file, whatever is in it.
 func (f *File) Remove(ctx context.Context) error {
+	return f.remove(ctx, func() bool { return true })
+}
+
+// Forget removes the file if it has no tokens, but only what the server asked for. It reports whether
+// there are tokens.
+func (f *File) Forget(ctx context.Context) (kept bool, err error) {
+	err = f.remove(ctx, func() bool {
+		r, err := f.Load()
+		kept = err != nil || r.HasTokens()
+		return !kept
+	})
+	return kept, err
+}
+
+// remove removes the file if wanted says so while nobody else changes it.
+func (f *File) remove(ctx context.Context, wanted func() bool) error {
 	if _, err := os.Lstat(f.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -251,6 +267,9 @@ func (f *File) Remove(ctx context.Context) error {
 		return fmt.Errorf("locking the login in %s: %w", f.path, err)
 	}
 	defer unlock()
+	if !wanted() {
+		return nil
+	}
 	for _, path := range []string{f.path + temporary, f.path} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

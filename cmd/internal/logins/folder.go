@@ -2,6 +2,7 @@ package logins
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -68,6 +69,34 @@ func (f Folder) All() ([]*File, error) {
 		}
 	}
 	return all, nil
+}
+
+// Forget removes the files without tokens, and then the folder and those above it in the home
+// directory, as far as they are empty. It returns how many files with tokens stay.
+func (f Folder) Forget(ctx context.Context) (kept int, err error) {
+	all, err := f.All()
+	for _, file := range all {
+		stays, failed := file.Forget(ctx)
+		if stays {
+			kept++
+		}
+		err = errors.Join(err, failed)
+	}
+	f.Tidy()
+	return kept, err
+}
+
+// Tidy removes the folder and those above it in the home directory, as far as they are empty.
+func (f Folder) Tidy() {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return
+	}
+	for dir := f.path; strings.HasPrefix(dir, home+string(filepath.Separator)); dir = filepath.Dir(dir) {
+		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
 }
 
 // Canonical returns the URL of a server without user, default port, and differences in case that

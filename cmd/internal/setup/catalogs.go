@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,16 +30,16 @@ func addMemories(o *router.Options, c *config.Config) {
 	}
 }
 
-// identity returns all that decides what a server is: how it is started or reached, and the size and
-// time of its program. The values of secrets do not count: they change, and nothing made from them is
-// to be written.
+// identity returns all that decides what a server is: how it is started or reached. The program itself
+// does not count: a new version of it offers much of what the old one did, and what differs is announced
+// once it is ready. Neither do the values of secrets: they change, and nothing made from them is to be
+// written.
 func identity(s *config.Server) string {
 	id := struct {
 		Argv, Inherit, Env, Headers []string
 		Dir, URL, Socket, Era       string
-		Files                       []string
 		Account                     string `json:"Account,omitzero"`
-	}{Argv: s.Argv, Inherit: s.InheritEnv, Dir: s.Dir, Socket: s.Socket, Era: s.Era, Files: programFiles(s)}
+	}{Argv: s.Argv, Inherit: s.InheritEnv, Dir: s.Dir, Socket: s.Socket, Era: s.Era}
 	for _, v := range s.Env {
 		if name, _, _ := strings.Cut(v, "="); reference.IsSecretName(name) {
 			v = name
@@ -61,36 +59,4 @@ func identity(s *config.Server) string {
 func workingDir() string {
 	dir, _ := os.Getwd() // "" is as good as any other text
 	return dir
-}
-
-// scripts are the ends of the names of programs that another program runs.
-var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".pl", ".php", ".sh", ".jar"}
-
-// programFiles describes the program of a server, and the script that it runs, if there is one.
-func programFiles(s *config.Server) (files []string) {
-	if len(s.Argv) == 0 {
-		return nil
-	}
-	note := func(path string) bool {
-		info, err := os.Stat(path)
-		if err == nil && info.Mode().IsRegular() {
-			files = append(files, fmt.Sprint(path, info.Size(), info.ModTime().UnixNano()))
-			return true
-		}
-		return false
-	}
-	if path, err := exec.LookPath(s.Argv[0]); err == nil {
-		note(path)
-	}
-	for _, arg := range s.Argv[1:] {
-		if slices.Contains(scripts, filepath.Ext(arg)) {
-			if !filepath.IsAbs(arg) {
-				arg = filepath.Join(s.Dir, arg)
-			}
-			if note(arg) {
-				break
-			}
-		}
-	}
-	return files
 }

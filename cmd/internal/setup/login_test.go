@@ -49,6 +49,21 @@ func TestAnotherAccountIsAnotherServerInTheCatalogCache(t *testing.T) {
 	}
 }
 
+// The first list must not wait for a new version to start: what differs is announced.
+func TestANewVersionOfAProgramIsTheSameServerInTheCatalogCache(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "server.js")
+	of := func(version string) string {
+		if err := os.WriteFile(path, []byte(version), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return identity(&config.Server{Argv: []string{"node", path}, Dir: dir})
+	}
+	if one, two := of("one"), of("two, which is longer"); one != two {
+		t.Errorf("got %s, and then %s", one, two)
+	}
+}
+
 func TestOneLoginForAllConnectionsOfAServer(t *testing.T) {
 	t.Setenv("TOOLMAN_LOGINS", t.TempDir())
 	for _, tt := range []struct {

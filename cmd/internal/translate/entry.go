@@ -77,8 +77,10 @@ func (t *translator) unknown(e clients.Entry) error {
 		switch strings.ToLower(key) {
 		case "alwaysallow", "alwaysload", "autoapprove", "dev", "gallery", "timeout", "trust", "version", "required", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec",
 			"supports_parallel_tool_calls", "icon", "iconpath", "id", "metadata", "note", "comment", "displayname", "available_tools", "chat_template", "bundled":
-		case "oauth", "auth", "authprovidertype", "headershelper", "oauth_resource", "authorization":
-			return errors.New("the client logs in for it (" + key + "), which toolman does not")
+		case "oauth", "auth":
+			return errors.New("the client logs in to it in a way of its own (" + key + "); toolman help login says how toolman does")
+		case "authprovidertype", "headershelper", "oauth_resource", "authorization":
+			return errors.New("the client gets credentials for it (" + key + "), as toolman does not")
 		case "sandbox", "sandboxenabled", "sandboxenv":
 			return errors.New("the client runs it in a sandbox (" + key + "), which toolman does not have")
 		case "tools", "includetools", "excludetools", "enabled_tools", "disabled_tools", "disabledtools":

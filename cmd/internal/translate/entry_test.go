@@ -100,7 +100,8 @@ func TestServerThatToolmanCannotHave(t *testing.T) {
 	for _, tt := range []struct{ client, text, want string }{
 		{"claude-code", `{"mcpServers":{"x":{"type":"ws","url":"wss://h"}}}`, "type"},
 		{"claude-code", `{"mcpServers":{"x":{}}}`, "neither a command nor a URL"},
-		{"claude-code", `{"mcpServers":{"x":{"type":"http","url":"https://h","oauth":{}}}}`, "logs in"},
+		{"claude-code", `{"mcpServers":{"x":{"type":"http","url":"https://h","oauth":{"clientId":"me"}}}}`, "logs in"},
+		{"claude-code", `{"mcpServers":{"x":{"type":"http","url":"https://h","headersHelper":"token.sh"}}}`, "credentials"},
 		{"vscode", `{"servers":{"x":{"command":"a","sandboxEnabled":true}}}`, "sandbox"},
 		{"vscode", `{"servers":{"x":{"command":"a","args":["${command:pick}"]}}}`, "args: ${command:pick} is known to the client alone"},
 		{"vscode", `{"servers":{"x":{"command":"a","envFile":"/no/such"}}}`, "envFile: " + filepath.FromSlash("/no/such") + " cannot be read"},

@@ -21,7 +21,7 @@ import (
 type Server struct {
 	Name   string        // in the configuration
 	Config string        // path of the configuration
-	Start  func() string // returns all that decides what the server is: how it is started, and which program that is
+	Start  func() string // returns all that decides what the server is: how it is started
 	Dir    string        // the working directory, unless Start tells
 }
 
