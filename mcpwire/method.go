@@ -51,7 +51,7 @@ const (
 	RootsListChanged     Method = "notifications/roots/list_changed"
 	TaskStatus           Method = "notifications/tasks/status" // in both directions
 	LogMessage           Method = "notifications/message"
-	ElicitationComplete  Method = "notifications/elicitation/complete" // 2025-11-25 only
+	ElicitationComplete  Method = "notifications/elicitation/complete"       // 2025-11-25 only
 	Acknowledged         Method = "notifications/subscriptions/acknowledged" // modern only
 )
 
