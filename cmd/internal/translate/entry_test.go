@@ -17,7 +17,7 @@ func entryOf(t *testing.T, client string, scope clients.Scope, text string) clie
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := clients.Place{OS: "linux", Home: "/home/me", Project: "/work/app", Dir: "/work/app"}
+	place := clients.Place{OS: "linux", Home: "/home/me", Project: "/src/app", Dir: "/src/app"}
 	f, err := c.Target(place, scope)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestServer(t *testing.T) {
 		{"Goose", "goose", clients.User, "extensions:\n  x:\n    type: stdio\n    cmd: a\n    args: []\n    envs: {}\n    env_keys: [API_KEY]\n    enabled: true\n", `command = "a" args = [] env = { API_KEY = "${API_KEY}" }`, "", "keyring"},
 	} {
 		e := entryOf(t, tt.client, tt.scope, tt.text)
-		got, err := Server(e, Context{OS: "linux", Project: "/work/app", Dir: filepath.Dir(e.File.Path), Home: "/home/me"}, e.Name, &Variables{})
+		got, err := Server(e, Context{OS: "linux", Project: "/src/app", Dir: filepath.Dir(e.File.Path), Home: "/home/me"}, e.Name, &Variables{})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue

@@ -11,7 +11,7 @@ import (
 	"toolman/cmd/internal/config/source"
 )
 
-var inProject = Context{OS: "linux", Project: "/work/app", Dir: "/work/app/.x", Home: "/home/me"}
+var inProject = Context{OS: "linux", Project: "/src/app", Dir: "/src/app/.x", Home: "/home/me"}
 
 func TestText(t *testing.T) {
 	absolute := filepath.Join(t.TempDir(), "token")
@@ -23,13 +23,13 @@ func TestText(t *testing.T) {
 		{"claude-code", "${not a name} ${} ${", "$${not a name} $${} $${"},
 		{"copilot-cli", "${X}", "${X}"},
 		{"vscode", "${env:PORT}/${env:API_TOKEN}", "${PORT:-}/${API_TOKEN}"},
-		{"vscode", "${workspaceFolder}/a ${workspaceFolderBasename}${/}${pathSeparator} ${userHome}", "/work/app/a app// ${HOME}"},
+		{"vscode", "${workspaceFolder}/a ${workspaceFolderBasename}${/}${pathSeparator} ${userHome}", "/src/app/a app// ${HOME}"},
 		{"vscode", "${input:api-key}", "${API_KEY}"},
 		{"vscode", "${X} $X ${unknown:x}", "$${X} $X $${unknown:x}"},
 		{"cursor", "${env:X}${env:Y}", "${X:-}${Y:-}"},
 		{"windsurf", "${env:X} ${X} ${file:" + absolute + "} ${file:~/t}", "${X:-} $${X} ${file:" + absolute + "} ${file:~/t}"},
 		{"gemini", "$X ${X} ${X:-d} $5 %X%", "${X} ${X} ${X:-d} $5 %X%"},
-		{"opencode", "{env:X} {env:API_KEY} {file:./t} {file:~/t} ${X} {X}", "${X:-} ${API_KEY} ${file:" + filepath.FromSlash("/work/app/.x/t") + "} ${file:~/t} $${X} {X}"},
+		{"opencode", "{env:X} {env:API_KEY} {file:./t} {file:~/t} ${X} {X}", "${X:-} ${API_KEY} ${file:" + filepath.FromSlash("/src/app/.x/t") + "} ${file:~/t} $${X} {X}"},
 		{"crush", "$X ${X}", "${X} ${X}"},
 		{"continue", "${{ secrets.MY_KEY }} ${{X}} ${X}", "${MY_KEY} ${X} $${X}"},
 		{"claude-desktop", "${X} $X $${X} {env:X}", "$${X} $X $$${X} {env:X}"},
