@@ -97,10 +97,10 @@ func probeSome(ctx context.Context, plan *importer.Plan, some []*importer.Server
 		for _, e := range st.Entries[mcpwire.Tool] {
 			t.bytes += len(e.Item.Raw) + 1
 		}
-		switch command := loginCommand(&c.Servers[i]); {
+		switch {
 		case st.State == upstream.Ready:
-		case command != "" && strings.Contains(st.Problem, command):
-			t.login = command
+		case st.Login != "":
+			t.login = st.Login
 		default:
 			t.problem = plain(strings.TrimPrefix(st.Problem, st.Name+": "))
 		}
@@ -116,7 +116,7 @@ func forget(ctx context.Context, c *config.Config) error {
 		return nil // nothing is kept anywhere
 	}
 	for i := range c.Servers {
-		if s := &c.Servers[i]; loginCommand(s) != "" {
+		if s := &c.Servers[i]; s.Remote != nil && s.Remote.TakesLogin() {
 			if _, err := folder.File(setup.LoginKey(s, "")).Forget(ctx); err != nil {
 				return err
 			}
@@ -124,15 +124,6 @@ func forget(ctx context.Context, c *config.Config) error {
 	}
 	folder.Tidy()
 	return nil
-}
-
-// loginCommand returns the command with which a person logs in to a server, or "" if it takes no
-// login.
-func loginCommand(s *config.Server) string {
-	if s.Remote == nil || !s.Remote.TakesLogin() {
-		return ""
-	}
-	return setup.LoginCommand(s, "")
 }
 
 // plain returns why a server is gone without the place in a file that does not exist.
