@@ -32,7 +32,8 @@ type Conn interface {
 type Login interface {
 	// Wanted returns the command with which a person logs in, such as "toolman login linear", if a
 	// connection has ended with this problem because there is no login. Otherwise it returns "".
-	Wanted(problem string) (command string)
+	// what says what the server needs, such as "needs a login".
+	Wanted(problem string) (command, what string)
 	// Wait returns true when somebody has logged in, and false when ctx ends or stopped is closed.
 	Wait(ctx context.Context, stopped <-chan struct{}) bool
 	// Begin starts an attempt to log in, which ends with ctx at the latest.

@@ -305,8 +305,8 @@ func (u *Upstream) setProblemLocked(problem string) {
 	if u.problem = problem; u.Login == nil {
 		return
 	}
-	if u.lifecycle.login = u.Login.Wanted(problem); u.lifecycle.login != "" {
-		u.problem = "it needs a login, which a person makes: run " + u.lifecycle.login
+	if command, what := u.Login.Wanted(problem); command != "" {
+		u.lifecycle.login, u.problem = command, "it "+what
 	}
 }
 

@@ -158,7 +158,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 			}
 			c.Cluster.Line = 0
 			want := &Config{
-				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Beside: filepath.Join(dir, "every-key."+format),
+				Served: true,
+				Rules:  everyRule(), Path: filepath.Join(dir, "every-key."+format), Beside: filepath.Join(dir, "every-key."+format),
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),

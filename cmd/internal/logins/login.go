@@ -53,6 +53,7 @@ type Login struct {
 	refused string        // guarded by mu: the access token that the server has last refused
 	renewed string        // guarded by mu: the access token that came after it did so; one more refusal, and a person has to log in
 	wanted  bool          // guarded by mu: a login would help
+	unclear bool          // guarded by mu: the server has not said that it takes logins
 	more    *time.Time    // guarded by mu: when the login was made that has too few scopes; nil: it has not
 	changed chan struct{} // guarded by mu: closed when record or err change
 }
@@ -70,13 +71,21 @@ func NewLogin(file *File, o Options) *Login {
 }
 
 // Wanted implements dial.Login: texts about a login that is wanted name the command.
-func (l *Login) Wanted(problem string) (command string) {
+func (l *Login) Wanted(problem string) (command, what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wanted && strings.Contains(problem, l.o.Command) {
-		command = l.o.Command
+	switch {
+	case !l.wanted || !strings.Contains(problem, l.o.Command):
+		return "", ""
+	case l.unclear:
+		return l.o.Command, l.orHeaders()
 	}
-	return command
+	return l.o.Command, "needs a login, which a person makes: run " + l.o.Command
+}
+
+// orHeaders says what a server may need that does not say that it takes logins.
+func (l *Login) orHeaders() string {
+	return "requires credentials, or has rejected them (401 Unauthorized); give them in headers, or, if the server takes logins, a person runs " + l.o.Command
 }
 
 // Wait implements dial.Login: it returns true when there is another login than the one that the
@@ -209,14 +218,13 @@ func (l *Login) Refused(sent http.Header, resp *http.Response) streamhttp.Verdic
 		l.mu.Unlock()
 		return streamhttp.Verdict{Again: true, Text: l.sentence()}
 	}
-	l.refused, l.wanted = token, true
+	l.refused, l.wanted, l.unclear = token, true, !isBearer
 	l.mu.Unlock()
 	if isBearer {
 		l.note(func(r *Record, at time.Time) { r.noteRefusal(challenge, scopes, at) })
 		return streamhttp.Verdict{Text: l.sentence(), Ended: true}
 	}
-	return streamhttp.Verdict{Ended: true, Text: "the server requires credentials, or has rejected them (401 Unauthorized); give them in headers, or, if the server takes logins, a person runs " +
-		l.o.Command + "; nothing was carried out"}
+	return streamhttp.Verdict{Ended: true, Text: "the server " + l.orHeaders() + "; nothing was carried out"}
 }
 
 // sentence says that a login is needed.
