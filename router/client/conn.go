@@ -70,8 +70,8 @@ type clientState struct {
 	Meta      *mcpwire.Claim         // sent to modern servers
 	Ready     bool                   // toolman may send it requests and notifications
 	Modern    bool                   // it has sent a request of the modern era
-	Declared  json.RawMessage        // what legacy servers are told of its capabilities if it is Modern
 	ListsOnce bool                   // it did not list its tools again after a change
+	Declared  json.RawMessage        // what legacy servers are told of its capabilities if it is Modern
 }
 
 // Init sets the fields of a Conn. out takes what is sent to the client; it may implement Streams,

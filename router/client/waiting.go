@@ -47,11 +47,10 @@ func (p *Deferred) Is(id []byte) bool {
 // wait for one upstream, and those of background tasks. Conn.Mu guards it.
 type Waiting struct {
 	*Conn
-	Context    context.Context // ends when the router closes
-	Serve      func(*Request)  // serves a request that has waited; it may wait again
-	deferred   []Deferred
-	background *backgroundTask   // until this task has ended; nil: there is none
-	aside      []*backgroundTask // those that later requests do not wait for
+	Context  context.Context // ends when the router closes
+	Serve    func(*Request)  // serves a request that has waited; it may wait again
+	deferred []Deferred
+	tasks    []*backgroundTask // that have not ended
 }
 
 // maxDeferred is the maximum number of the client's requests that wait.
@@ -59,7 +58,12 @@ const maxDeferred = 4096
 
 // Blocks reports whether requests must wait for earlier ones.
 func (s *Waiting) Blocks() bool {
-	return s.background != nil || len(s.deferred) > 0 && slices.ContainsFunc(s.deferred, func(p Deferred) bool { return !p.parked })
+	return s.tasksBlock() || len(s.deferred) > 0 && slices.ContainsFunc(s.deferred, func(p Deferred) bool { return !p.parked })
+}
+
+// tasksBlock reports whether requests must wait for a background task.
+func (s *Waiting) tasksBlock() bool {
+	return len(s.tasks) > 0 && slices.ContainsFunc(s.tasks, func(e *backgroundTask) bool { return !e.aside })
 }
 
 // Deferred returns the number of requests that wait, without those of background tasks.
@@ -68,7 +72,7 @@ func (s *Waiting) Deferred() int { return len(s.deferred) }
 // Len returns the number of requests that have no answer yet.
 func (s *Waiting) Len() int {
 	n := len(s.deferred)
-	for _, e := range s.tasks() {
+	for _, e := range s.tasks {
 		if !e.dropped {
 			n++
 		}
@@ -96,7 +100,7 @@ func (s *Waiting) add(req *Request, parked bool) {
 
 // reason returns what requests wait for.
 func (s *Waiting) reason() string {
-	if s.background != nil {
+	if s.tasksBlock() {
 		return "a toolset is read or written"
 	}
 	return "the upstream servers start"
@@ -125,7 +129,7 @@ func (s *Waiting) Drop(id []byte) (n uint64, ok bool) {
 			return p.TraceID, true
 		}
 	}
-	for _, e := range s.tasks() {
+	for _, e := range s.tasks {
 		if !e.dropped && e.Is(id) {
 			s.drop(e, nil)
 			return e.TraceID, true
@@ -152,6 +156,7 @@ const backgroundTimeout = 3 * time.Second
 // A backgroundTask is work for a request. It runs on its own goroutine.
 type backgroundTask struct {
 	Deferred
+	aside   bool               // later requests do not wait for it
 	dropped bool               // the request needs no answer any more
 	cancel  context.CancelFunc // ends the work if it can be ended
 }
@@ -162,58 +167,48 @@ type Completion func(req *Request)
 // RunInBackground runs work that waits for the disk on another goroutine, and then the completion
 // that work returns. Later requests of the client wait for it, so that they see its effect.
 func (s *Waiting) RunInBackground(req *Request, work func(ctx context.Context) Completion) {
-	e := &backgroundTask{Deferred: s.Defer(req), cancel: func() {}}
-	s.background = e
-	go func() {
+	s.start(req, &backgroundTask{cancel: func() {}}, func() Completion {
 		ctx, cancel := context.WithTimeout(s.Context, backgroundTimeout)
 		defer cancel()
-		s.complete(e, work(ctx))
-	}()
-}
-
-// complete answers the request of a background task and serves the requests that waited for it.
-func (s *Waiting) complete(e *backgroundTask, answer Completion) {
-	s.WithLock(func(out *peer.Outgoing) {
-		s.background = nil
-		if !e.dropped {
-			answer(e.Request(out))
-		}
-		s.pass(out, s.Serve)
+		return work(ctx)
 	})
 }
 
-// maxAside is the maximum number of tasks that run aside.
+// maxAside is the maximum number of tasks, with which no further one runs aside.
 const maxAside = 64
 
 // RunAside is RunInBackground for work that may take long. Later requests do not wait for it, and
 // ctx ends when the request needs no answer any more.
 func (s *Waiting) RunAside(req *Request, work func(ctx context.Context) Completion) {
-	if len(s.aside) >= maxAside {
+	if len(s.tasks) >= maxAside {
 		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
 			Text: "too many such requests are open; wait for the answers and send it again"})
 		return
 	}
 	ctx, cancel := context.WithCancel(s.Context)
-	e := &backgroundTask{Deferred: s.Defer(req), cancel: cancel}
-	s.aside = append(s.aside, e)
-	go func() {
+	s.start(req, &backgroundTask{aside: true, cancel: cancel}, func() Completion {
 		defer cancel()
-		answer := work(ctx)
+		return work(ctx)
+	})
+}
+
+// start runs the work of a task. Then it answers the request, and serves the requests that waited
+// for that.
+func (s *Waiting) start(req *Request, e *backgroundTask, work func() Completion) {
+	e.Deferred = s.Defer(req)
+	s.tasks = append(s.tasks, e)
+	go func() {
+		answer := work()
 		s.WithLock(func(out *peer.Outgoing) {
-			s.aside = slices.DeleteFunc(s.aside, func(other *backgroundTask) bool { return other == e })
+			s.tasks = slices.DeleteFunc(s.tasks, func(other *backgroundTask) bool { return other == e })
 			if !e.dropped {
 				answer(e.Request(out))
 			}
+			if !e.aside {
+				s.pass(out, s.Serve)
+			}
 		})
 	}()
-}
-
-// tasks returns all background tasks.
-func (s *Waiting) tasks() []*backgroundTask {
-	if s.background == nil {
-		return s.aside
-	}
-	return append(slices.Clip(s.aside), s.background)
 }
 
 // drop records that the request of a task needs no other answer.
@@ -227,7 +222,7 @@ func (s *Waiting) drop(e *backgroundTask, out *peer.Outgoing) *Request {
 
 // endBackground answers the requests of background tasks whose ends are not awaited.
 func (s *Waiting) endBackground(out *peer.Outgoing, answer func(*Request)) {
-	for _, e := range s.tasks() {
+	for _, e := range s.tasks {
 		if !e.dropped {
 			answer(s.drop(e, out))
 		}

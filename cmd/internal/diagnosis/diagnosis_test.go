@@ -38,6 +38,8 @@ func with(s *Server, change func(*Server)) *Server {
 	return s
 }
 
+func wantsLogin(s *Server) { s.Status.Login = "toolman login s" }
+
 func TestWhyAServerIsGone(t *testing.T) {
 	ended := func(stderr string) *Server { return gone("it ended with exit status 1", stderr, "node", "server.js") }
 	for _, tt := range []struct {
@@ -101,8 +103,8 @@ func TestWhyAServerIsGone(t *testing.T) {
 		{"legacy only by the file", with(gone("initialize: method not found (error -32601)", "", "x"), func(s *Server) { s.Era = "legacy" }), "wrong-era", "era is legacy", `write era = "auto"`},
 		{"a bad answer to discover", gone("server/discover: invalid result", "", "x"), "wrong-era", "server/discover", `write era = "legacy"`},
 		{"an unknown revision", gone(`initialize: the server speaks revision "1999", which toolman does not support`, "", "x"), "revision-unknown", "1999", "update"},
-		{"a token for a url", remote("the server requires credentials, or has rejected them (401 Unauthorized); check", nil), "token-missing", "401", `write headers = { Authorization = "Bearer ${TOKEN}" }`},
-		{"a login", remote("the server requires credentials (401 Unauthorized); it names a server for logins", nil), "login-required", "login", "headers"},
+		{"a token for a url", with(remote("it requires credentials, or has rejected them (401 Unauthorized); give them in headers, or", nil), wantsLogin), "token-missing", "401", `write headers = { Authorization = "Bearer ${TOKEN}" }`},
+		{"a login", with(remote("it needs a login, which a person makes: run toolman login s", nil), wantsLogin), "login-required", "login", "run toolman login s"},
 		{"an old token", remote("the server requires credentials, or has rejected them (401 Unauthorized)", http.Header{"Authorization": {"Bearer x"}}), "credentials-rejected", "401", "renew"},
 		{"too few rights", remote("the server denies access (403 Forbidden)", nil), "access-denied", "403", "more rights"},
 		{"another page", remote("there is no MCP server at this URL (404 Not Found)", nil), "wrong-url", "404", "/mcp"},

@@ -11,18 +11,13 @@ func (s *Server) ofRemote() (Finding, bool) {
 		return s.problem("socket-unreachable", problem, "start the server that listens there, or correct socket at "+s.at()), true
 	case s.Remote == nil:
 		return Finding{}, false
-	case has(loginWanted):
-		command, _, _ := strings.Cut(problem[strings.Index(problem, loginWanted):], ";")
-		return s.problem("login-required", problem, "run "+command), true
+	case s.Status.Login != "" && has("(401"): // it does not say that it takes logins
+		return s.problem("token-missing", problem, "get a token from the operator of the server, "+s.writeTable("headers", [2]string{"Authorization", "Bearer ${TOKEN}"})+
+			", and set the variable TOKEN where toolman is started; or, if the server takes logins, run "+s.Status.Login), true
+	case s.Status.Login != "":
+		return s.problem("login-required", problem, "run "+s.Status.Login), true
 	case has("(401"):
-		if s.Remote.OAuth != nil || len(s.Remote.Header) > 0 {
-			return s.problem("credentials-rejected", problem, "renew the token that headers or oauth at "+s.at()+" gives; an environment variable may hold an old one"), true
-		}
-		id, summary := "token-missing", "the server wants credentials (401 Unauthorized), and none are configured"
-		if has(loginOffered) {
-			id, summary = "login-required", "the server wants a login (401 Unauthorized), and no credentials are configured"
-		}
-		return s.problem(id, summary, "get a token from the operator of the server, "+s.writeTable("headers", [2]string{"Authorization", "Bearer ${TOKEN}"})+", and set the variable TOKEN where toolman is started; oauth is for client credentials and for a file with a token"), true
+		return s.problem("credentials-rejected", problem, "renew the token that headers or oauth at "+s.at()+" gives; an environment variable may hold an old one"), true
 	case has("(403"):
 		return s.problem("access-denied", problem, "use credentials with more rights in headers at "+s.at()+", or ask the operator of the server"), true
 	case has("(407"):
@@ -42,13 +37,6 @@ func (s *Server) ofRemote() (Finding, bool) {
 	}
 	return s.problem("unreachable", problem, "check url at "+s.at()+" and the network; behind a proxy set HTTPS_PROXY"), true
 }
-
-// loginWanted begins the command in the texts of package logins.
-const loginWanted = "toolman login "
-
-// loginOffered is what package endpoint adds to the text of a 401 that names an authorization
-// server.
-const loginOffered = "it names a server for logins"
 
 // ofEra explains a handshake that fails because of the revision.
 func (s *Server) ofEra() (Finding, bool) {
