@@ -194,6 +194,9 @@ func TestOpenCode2(t *testing.T) {
 func TestUninstallAllLeavesNothing(t *testing.T) {
 	home, project := machine(t)
 	files.Write(t, filepath.Join(home, ".claude.json"), "{\n  \"numStartups\": 1\n}\n", 0o644)
+	if runtime.GOOS == "windows" { // where this folder always has something in it
+		files.Write(t, filepath.Join(home, "AppData", "Local", "other.txt"), "", 0o644)
+	}
 	before := files.Tree(t, home, project)
 	for _, scope := range []clients.Scope{clients.User, clients.Project} {
 		args := []string{"install", "--scope", string(scope)}
