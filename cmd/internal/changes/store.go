@@ -115,9 +115,6 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	if err == nil {
 		err = os.Chmod(s.dir, 0o700)
 	}
-	if err == nil {
-		err = s.noteDirs(made)
-	}
 	if err != nil {
 		return nil, cli.Failed(err, "nothing was changed")
 	}
@@ -129,6 +126,11 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 			err = errors.New("another toolman changes configurations at the moment")
 		}
 		return nil, cli.Failed(err, "run the command again")
+	}
+	if err := s.noteDirs(made); err != nil {
+		release()
+		cancel()
+		return nil, cli.Failed(err, "nothing was changed")
 	}
 	return func() {
 		var made []string
