@@ -194,10 +194,7 @@ func TestUndoAfterACrash(t *testing.T) {
 	}
 
 	// A crash before the first record leaves the folders and what they are known by.
-	if _, err := s.lock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(s.dir, lockFile)); err != nil { // the process has none any more
+	if err := s.make(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Clean(t.Context()); err != nil {

@@ -108,17 +108,22 @@ func (s *Store) name(target string) string {
 	return filepath.Join(s.dir, sum([]byte(target))[:32]+".json")
 }
 
-// lock makes the directory and locks it. unlock removes all of it if there are no records.
-func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+// make makes the directory, and notes which directories were made for it.
+func (s *Store) make() error {
 	made := filechange.MissingFolders(s.dir)
-	err = os.MkdirAll(s.dir, 0o700)
+	err := os.MkdirAll(s.dir, 0o700)
 	if err == nil {
 		err = os.Chmod(s.dir, 0o700)
 	}
 	if err == nil {
 		err = s.noteDirs(made)
 	}
-	if err != nil {
+	return err
+}
+
+// lock makes the directory and locks it. unlock removes all of it if there are no records.
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	if err := s.make(); err != nil {
 		return nil, cli.Failed(err, "nothing was changed")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
