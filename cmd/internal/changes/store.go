@@ -108,13 +108,22 @@ func (s *Store) name(target string) string {
 	return filepath.Join(s.dir, sum([]byte(target))[:32]+".json")
 }
 
-// lock makes the directory and locks it. unlock removes all of it if there are no records.
-func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
-	made := filechange.MissingFolders(s.dir)
+// make makes the directory, and notes which directories were made for it.
+func (s *Store) make() (made []string, err error) {
+	made = filechange.MissingFolders(s.dir)
 	err = os.MkdirAll(s.dir, 0o700)
 	if err == nil {
 		err = os.Chmod(s.dir, 0o700)
 	}
+	if err == nil {
+		err = s.noteDirs(made)
+	}
+	return made, err
+}
+
+// lock makes the directory and locks it. unlock removes all of it if there are no records.
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	made, err := s.make()
 	if err != nil {
 		return nil, cli.Failed(err, "nothing was changed")
 	}
@@ -127,7 +136,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		}
 		return nil, cli.Failed(err, "run the command again")
 	}
-	if err := s.noteDirs(made); err != nil {
+	if err := s.noteDirs(made); err != nil { // others may have noted theirs at the same time
 		release()
 		cancel()
 		return nil, cli.Failed(err, "nothing was changed")
@@ -181,10 +190,12 @@ func (s *Store) made() []string {
 
 // noteDirs adds directories to the list.
 func (s *Store) noteDirs(dirs []string) error {
+	made := s.made()
+	dirs = slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return slices.Contains(made, dir) })
 	if len(dirs) == 0 {
 		return nil
 	}
-	return os.WriteFile(s.madeFile(), []byte(strings.Join(append(s.made(), dirs...), "\n")), 0o600)
+	return os.WriteFile(s.madeFile(), []byte(strings.Join(append(made, dirs...), "\n")), 0o600)
 }
 
 // leave removes the directories above a file that were made and are empty now.

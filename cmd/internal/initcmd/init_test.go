@@ -1,6 +1,7 @@
 package initcmd
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/installcmd"
+	"toolman/cmd/internal/logins"
 	"toolman/fixtures/authserver"
 	"toolman/fixtures/fakemcp"
 )
@@ -219,10 +221,14 @@ func TestInitWithAServerThatNeedsALogin(t *testing.T) {
 		"home/.claude.json": `{"mcpServers":{"far":{"type":"http","url":"` + s.URL + `","oauth":{}},"mine":` + server(t, "") + `}}`,
 	})
 	before := snapshot(t, root)
+	folder, err := logins.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
 	trials := func() { // which write down what the server asks for
 		t.Helper()
-		if all, err := os.ReadDir(filepath.Join(root, "home")); err != nil || len(all) != 1 {
-			t.Errorf("the home directory has %v, %v", all, err)
+		if _, err := os.Stat(folder.Path()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the folder of logins: %v", err)
 		}
 	}
 	if out, err := run(t, "init", "--dry-run"); err != nil || !strings.Contains(out, "needs a login") {

@@ -64,11 +64,12 @@ func (u *uninstall) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if len(names) == 0 {
+		removed := u.removeCache() // first: on Windows it is in the folder that the last record takes along
 		for _, r := range u.plan.records {
 			u.undo(ctx, r, nil)
 		}
 		u.forgetLogins(ctx)
-		if !u.removeCache() && len(u.plan.records) == 0 {
+		if !removed && len(u.plan.records) == 0 {
 			fmt.Fprintln(u.out, "nothing to undo")
 			if !u.dryRun {
 				return u.plan.store.Clean(ctx)

@@ -441,7 +441,8 @@ func hold(f *File) error {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(f.Path()), "held"), nil, 0o600); err != nil {
 			return err
 		}
-		select {}
+		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock, which ends it
+		return nil
 	})
 }
 

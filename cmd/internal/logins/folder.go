@@ -92,10 +92,8 @@ func (f Folder) Tidy() {
 	if err != nil {
 		return
 	}
-	for dir := f.path; strings.HasPrefix(dir, home+string(filepath.Separator)); dir = filepath.Dir(dir) {
-		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
+	for dir := f.path; strings.HasPrefix(dir, home+string(filepath.Separator)) && os.Remove(dir) == nil; {
+		dir = filepath.Dir(dir)
 	}
 }
 
