@@ -194,7 +194,11 @@ func TestUndoAfterACrash(t *testing.T) {
 	}
 
 	// A crash before the first record leaves the folders and what they are known by.
-	if _, err := s.make(); err != nil {
+	made, err := s.make()
+	if err == nil {
+		err = s.noteDirs(made)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Clean(t.Context()); err != nil {

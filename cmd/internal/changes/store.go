@@ -108,15 +108,12 @@ func (s *Store) name(target string) string {
 	return filepath.Join(s.dir, sum([]byte(target))[:32]+".json")
 }
 
-// make makes the directory, and notes which directories were made for it.
+// make makes the directory, and returns which directories were made for it.
 func (s *Store) make() (made []string, err error) {
 	made = filechange.MissingFolders(s.dir)
 	err = os.MkdirAll(s.dir, 0o700)
 	if err == nil {
 		err = os.Chmod(s.dir, 0o700)
-	}
-	if err == nil {
-		err = s.noteDirs(made)
 	}
 	return made, err
 }
@@ -136,7 +133,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		}
 		return nil, cli.Failed(err, "run the command again")
 	}
-	if err := s.noteDirs(made); err != nil { // others may have noted theirs at the same time
+	if err := s.noteDirs(made); err != nil {
 		release()
 		cancel()
 		return nil, cli.Failed(err, "nothing was changed")
@@ -188,14 +185,16 @@ func (s *Store) made() []string {
 	return strings.Split(string(text), "\n")
 }
 
-// noteDirs adds directories to the list.
+// noteDirs adds directories to the list. The store must be locked.
 func (s *Store) noteDirs(dirs []string) error {
 	made := s.made()
 	dirs = slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return slices.Contains(made, dir) })
 	if len(dirs) == 0 {
 		return nil
 	}
-	return os.WriteFile(s.madeFile(), []byte(strings.Join(append(made, dirs...), "\n")), 0o600)
+	made = append(made, dirs...)
+	slices.Sort(made) // others may have made those above
+	return os.WriteFile(s.madeFile(), []byte(strings.Join(made, "\n")), 0o600)
 }
 
 // leave removes the directories above a file that were made and are empty now.
