@@ -69,7 +69,7 @@ func TestCheckShowsARemoteServer(t *testing.T) {
 		"that is well": {withToken, true, []string{"  far     ready  2026-07-28  modern", "far 7",
 			"- server far: tool bad is left out: its x-mcp-header of the parameter a is not a valid header name"}},
 		"that wants a token": {"", false, []string{"! far     login", "server far requires credentials, or has rejected them (401 Unauthorized); give them in headers, or",
-			"a person runs toolman login far\n", "    run toolman login far\n"}},
+			"a person runs toolman login far\n", "; or, if the server takes logins, run toolman login far\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd, stderr, _ := toolman(t, "check", "--config", remoteConfig(t, s.URL+"/mcp?key=query-secret", c.more))
