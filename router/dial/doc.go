@@ -28,7 +28,7 @@ type Conn interface {
 	String() string
 }
 
-// A Login lets requests of a person to a server. Connections to one server share it.
+// A Login is how a user is logged in to a server. Connections to one server share it.
 type Login interface {
 	// Wanted returns the command with which a person logs in, such as "toolman login linear", if a
 	// connection has ended with this problem because there is no login. Otherwise it returns "".
