@@ -87,7 +87,9 @@ func commitTime(root string) (time.Time, error) {
 // goes in, and macOS wants the UUID that the linker makes of it.
 func build(r *release.Release, p release.Platform, dir string) error {
 	b := release.Build{Platform: p, Path: filepath.Join(dir, p.OS+"-"+p.Arch, p.Program())}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags(r)+" -s", "-o", b.Path, "./cmd/toolman")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags(r)+" -s",
+		"-gcflags=toolman/cmd/...=-l", "-gcflags=toolman/cmd/internal/traces/...=", // as the Makefile says
+		"-o", b.Path, "./cmd/toolman")
 	cmd.Env = environment("GOOS="+p.OS, "GOARCH="+p.Arch)
 	if err := execute(r, cmd); err != nil {
 		return err

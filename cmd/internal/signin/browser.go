@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/oauth2"
@@ -81,7 +82,7 @@ func (f *Flow) authorizationURL(c *logins.Client, state, challenge string) (stri
 			query.Set(key, value)
 		}
 	}
-	if contains(f.scopes, offline) {
+	if slices.Contains(f.scopes, offline) {
 		query.Set("prompt", "consent") // without it servers may leave the scope out (OpenID Connect Core, 11)
 	}
 	u.RawQuery = query.Encode()
@@ -180,13 +181,4 @@ func (f *Flow) await(ctx context.Context, c *logins.Client, opened <-chan error,
 			return "", cli.Failed(fmt.Errorf("nobody has approved the login within %v", f.Timeout), "run the command again; --timeout gives more time")
 		}
 	}
-}
-
-func contains(all []string, s string) bool {
-	for _, one := range all {
-		if one == s {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func (f *Flow) ask(ctx context.Context) (demand, error) {
 // asked reports whether the login in the file is for all of these scopes.
 func (f *Flow) asked(scopes []string) bool {
 	for _, s := range scopes {
-		if !contains(f.old.Asked, s) {
+		if !slices.Contains(f.old.Asked, s) {
 			return false
 		}
 	}
