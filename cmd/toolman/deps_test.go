@@ -83,7 +83,7 @@ cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/r
 cmd/internal/servercmd: cmd/internal/cli cmd/internal/config cmd/internal/config/byname cmd/internal/filechange cmd/internal/setup cmd/internal/toolsfile cmd/internal/translate mcpwire/sanitize
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/logins cmd/internal/signin cmd/internal/store cmd/internal/store/catalogs jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/hook router/metatool router/policy router/toolset router/upstream router/view spawn
 cmd/internal/signin: cmd/internal/cli cmd/internal/logins cmd/internal/signin/callback cmd/internal/signin/discovery jsonrpc mcpwire mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential
-cmd/internal/signin/callback: cmd/internal/cli mcpwire/sanitize
+cmd/internal/signin/callback: cmd/internal/cli mcpwire/httpclient mcpwire/sanitize
 cmd/internal/signin/discovery: cmd/internal/cli mcpwire mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize mcpwire/system router/toolset

@@ -43,6 +43,12 @@ func IsPublic(addr netip.Addr) bool {
 		b[2] == 100 && b[0] == 198 && b[1] == 51 || b[2] == 113 && b[0] == 203 && b[1] == 0)
 }
 
+// IsLoopback reports whether a host, a name or an address, is this machine.
+func IsLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
+}
+
 // within returns the address of IPv4 that one of IPv6 leads to: mapped (::ffff:0:0/96), compatible
 // (::/96), of NAT64 (64:ff9b::/96) or of 6to4 (2002::/16). Others it returns without a zone.
 func within(addr netip.Addr) netip.Addr {

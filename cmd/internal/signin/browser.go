@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/signin/callback"
+	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/sanitize"
 )
 
@@ -93,8 +93,7 @@ func (f *Flow) authorizationURL(c *logins.Client, state, challenge string) (stri
 // as one argument, which must not look like an option or be read by a shell.
 func checkOpened(u *url.URL) error {
 	text := u.String()
-	addr, err := netip.ParseAddr(u.Hostname())
-	local := strings.EqualFold(u.Hostname(), "localhost") || err == nil && addr.Unmap().IsLoopback()
+	local := httpclient.IsLoopback(u.Hostname())
 	foreign := strings.ContainsFunc(u.Host, func(r rune) bool { return r <= ' ' || r > '~' })
 	if u.Hostname() == "" || foreign || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && local) ||
 		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }) {

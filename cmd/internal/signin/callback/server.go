@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"toolman/cmd/internal/cli"
+	"toolman/mcpwire/httpclient"
 )
 
 const (
@@ -48,7 +49,7 @@ type Server struct {
 // (RFC 8252, 7.3). A URI with the host localhost has the loopback addresses of IPv4 and IPv6.
 func Listen(uri string) (*Server, error) {
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "http" || u.User != nil || u.Fragment != "" || u.RawQuery != "" || !isLoopback(u.Hostname()) {
+	if err != nil || u.Scheme != "http" || u.User != nil || u.Fragment != "" || u.RawQuery != "" || !httpclient.IsLoopback(u.Hostname()) {
 		return nil, cli.Failed(fmt.Errorf("the redirect URI %q cannot be used: it is not http on this machine, without a query", uri),
 			`write redirect_uri = "http://127.0.0.1:PORT/callback", or leave it out`)
 	}
@@ -63,12 +64,6 @@ func Listen(uri string) (*Server, error) {
 	}
 	s.uri, s.host = u.String(), strings.TrimSuffix(u.Host, ":80") // as browsers do
 	return s, nil
-}
-
-// isLoopback reports whether a host is this machine.
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
 // listen listens at all loopback addresses of a host, at a free port if port is "".

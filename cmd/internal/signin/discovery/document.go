@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
-	"strings"
 
 	"toolman/cmd/internal/cli"
 	"toolman/mcpwire"
@@ -89,15 +87,9 @@ func (f *Finder) read(doc httpclient.Object, at string) (*Server, error) {
 // checkAuthorization checks the URL that a browser is to open.
 func checkAuthorization(endpoint string) error {
 	u, err := url.Parse(endpoint)
-	if err != nil || !isWeb(u) || u.Scheme == "http" && !isLoopback(u.Hostname()) {
+	if err != nil || !isWeb(u) || u.Scheme == "http" && !httpclient.IsLoopback(u.Hostname()) {
 		return cli.Failed(fmt.Errorf("the authorization endpoint %s is not opened: it is neither https nor on this machine", quoted(endpoint)),
 			"the operator of the authorization server has to offer it by https")
 	}
 	return nil
-}
-
-// isLoopback reports whether a host is this machine.
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }
