@@ -155,6 +155,9 @@ func (f *File) Update(ctx context.Context, change func(r *Record) error) error {
 	}
 	if r == nil {
 		r = &Record{Key: f.key}
+		if old, err = r.render(); err != nil {
+			return err
+		}
 	}
 	temp, err := reserve(f.path + temporary)
 	if err != nil {

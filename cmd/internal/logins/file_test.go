@@ -315,6 +315,9 @@ func TestAFolderOfAnotherUserIsNotUsed(t *testing.T) {
 func TestAChangeThatFailsChangesNothing(t *testing.T) {
 	dir := folder(t)
 	f := dir.File(linear)
+	if update(t, f, func(*Record) error { return nil }); left(t, dir) != "" {
+		t.Errorf("there is %s", left(t, dir))
+	}
 	update(t, f, set("a"))
 	info, err := os.Stat(f.Path())
 	if err != nil {

@@ -52,6 +52,9 @@ type Record struct {
 	Challenge *Challenge `json:"challenge,omitempty"` // the last one of the server
 	Bound     string     `json:"bound,omitzero"`      // the issuer that the client_id of the configuration belongs to
 
+	// Registered is the client of the last login if that was not completed. The next one uses it.
+	Registered Client `json:"registered,omitzero"`
+
 	// ClientRefused: the authorization server no longer knows the client, which the next login must
 	// not use.
 	ClientRefused bool `json:"clientRefused,omitzero"`
@@ -63,6 +66,7 @@ type Client struct {
 	Secret      string `json:"secret,omitzero"`
 	Method      string `json:"method"` // "basic", "post" or "none"
 	RedirectURI string `json:"redirectUri,omitzero"`
+	Scope       string `json:"scope,omitzero"` // that it is registered for
 	Issuer      string `json:"issuer"`
 	Origin      string `json:"origin"` // "configured", "document" or "registered"
 }
@@ -139,7 +143,10 @@ func parse(text []byte) (*Record, error) {
 
 // HasRoom reports whether a file can have the record with tokens of any length that is accepted.
 func (r *Record) HasRoom() bool {
-	text, err := r.render()
+	bare := *r
+	bare.DropTokens()
+	bare.Challenge = nil
+	text, err := bare.render()
 	return err == nil && len(text) <= maxFile-room
 }
 

@@ -24,7 +24,7 @@ type attempt struct {
 	asked  chan struct{} // closed when url is set
 	url    string
 	done   chan struct{} // closed when success and err are set
-	stop   context.CancelFunc
+	stop   context.CancelCauseFunc
 
 	success string
 	err     error
@@ -32,7 +32,7 @@ type attempt struct {
 
 // Begin implements [dial.Login].
 func (l *login) Begin(ctx context.Context) dial.Attempt {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancelCause(ctx)
 	a := &attempt{server: l.server.Name + " (" + hostOf(l.server.URL) + ")", asked: make(chan struct{}), done: make(chan struct{}), stop: stop}
 	secrets := &lent{secrets: l.secrets}
 	own := l.options
@@ -46,7 +46,7 @@ func (l *login) Begin(ctx context.Context) dial.Attempt {
 	f.Credential = logins.NewLogin(f.File, own) // it reads the file anew
 	go func() {
 		defer time.AfterFunc(lateOutput, secrets.back)
-		defer stop()
+		defer stop(nil)
 		defer close(a.done)
 		if out, err := f.Run(ctx); err != nil {
 			a.err = a.failure(err, own.Command)
@@ -73,7 +73,7 @@ func (a *attempt) Ask(ctx context.Context) (at, message string) {
 func (a *attempt) Done() <-chan struct{} { return a.done }
 
 // Stop implements [dial.Attempt].
-func (a *attempt) Stop() { a.stop() }
+func (a *attempt) Stop() { a.stop(signin.ErrDeclined) }
 
 // Outcome implements [dial.Attempt].
 func (a *attempt) Outcome() (success string, err error) { return a.success, a.err }

@@ -29,7 +29,7 @@ func (f *Flow) browser(ctx context.Context) (record *logins.Record, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkSaving(ctx, c); err != nil {
+	if err := f.prepare(ctx, c); err != nil {
 		return nil, err
 	}
 	verifier := oauth2.GenerateVerifier()
@@ -56,8 +56,8 @@ func (f *Flow) listen() (*callback.Server, error) {
 	if f.RedirectURI != "" {
 		return callback.Listen(f.RedirectURI)
 	}
-	if old := f.old.Client; (f.ClientID == "" || isDocument(f.ClientID)) && f.isRegistered(old.RedirectURI) && old.RedirectURI != "" {
-		if back, err := callback.Listen(old.RedirectURI); err == nil {
+	if known := f.registration(); (f.ClientID == "" || isDocument(f.ClientID)) && known.RedirectURI != "" {
+		if back, err := callback.Listen(known.RedirectURI); err == nil {
 			return back, nil
 		}
 		f.Say(f.Name + ": the port of the last login is in use, so toolman registers with another one")
@@ -156,6 +156,9 @@ func (f *Flow) pasted(e callback.Expected, redirectURI string) <-chan callback.A
 	return answers
 }
 
+// ErrDeclined is the cause of the end of a context if the user has not opened the URL.
+var ErrDeclined = errors.New("the login is declined")
+
 // await waits for the code.
 func (f *Flow) await(ctx context.Context, c *logins.Client, opened <-chan error, redirected, pasted <-chan callback.Answer) (string, error) {
 	waiting, cancel := context.WithTimeout(ctx, f.Timeout)
@@ -163,9 +166,9 @@ func (f *Flow) await(ctx context.Context, c *logins.Client, opened <-chan error,
 	for {
 		select {
 		case a := <-redirected:
-			return a.Code, a.Err
+			return f.code(ctx, c, a)
 		case a := <-pasted:
-			return a.Code, a.Err
+			return f.code(ctx, c, a)
 		case err := <-opened:
 			if err == nil {
 				continue
@@ -173,11 +176,22 @@ func (f *Flow) await(ctx context.Context, c *logins.Client, opened <-chan error,
 			f.Say(f.Name + ": no browser can be started: " + sanitize.Cut(err.Error(), maxShown))
 			f.unopened()
 		case <-waiting.Done():
-			f.forget(ctx, c) // the page may have said that it does not know the client
+			if *c == f.registration() && !errors.Is(context.Cause(ctx), ErrDeclined) {
+				f.forget(ctx, c) // the page may have said that it does not know the client, unless that was registered just now
+			}
 			if ctx.Err() != nil {
 				return "", cli.Failed(errors.New("the login was interrupted"), "run the command again")
 			}
 			return "", cli.Failed(fmt.Errorf("nobody has approved the login within %v", f.Timeout), "run the command again; --timeout gives more time")
 		}
 	}
+}
+
+// code returns the code of an answer.
+func (f *Flow) code(ctx context.Context, c *logins.Client, a callback.Answer) (string, error) {
+	if a.InvalidClient && c.Origin == registered {
+		f.forget(ctx, c)
+		return "", cli.Failed(a.Err, registersAnew)
+	}
+	return a.Code, a.Err
 }

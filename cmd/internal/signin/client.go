@@ -34,10 +34,10 @@ const grantDevice = "urn:ietf:params:oauth:grant-type:device_code" // RFC 8628
 func (f *Flow) chooseClient(ctx context.Context, redirectURI string) (*logins.Client, error) {
 	c := &logins.Client{ID: f.ClientID, Secret: f.ClientSecret, RedirectURI: redirectURI, Issuer: f.as.Issuer}
 	isURL := isDocument(f.ClientID)
-	old := f.old.Client
+	last, known := f.old.Client, f.registration()
 	switch {
 	case f.ClientID != "" && !isURL:
-		if bound := f.old.Bound; bound != "" && bound != f.as.Issuer && f.Issuer == "" && (old.ID == f.ClientID || old.Origin != configured) {
+		if bound := f.old.Bound; bound != "" && bound != f.as.Issuer && f.Issuer == "" && (last.ID == f.ClientID || last.Origin != configured) {
 			return nil, cli.Failed(fmt.Errorf("client_id in oauth of server %s belongs to the authorization server %s, where it was first used, and the server now names %s; it gets nothing of the client",
 				sanitize.Line(f.Name), sanitize.Cut(bound, maxShown), sanitize.Cut(f.as.Issuer, maxShown)),
 				fmt.Sprintf("if that is right, set issuer = %q in oauth of the server; otherwise do not log in", sanitize.Cut(f.as.Issuer, maxShown)))
@@ -47,18 +47,45 @@ func (f *Flow) chooseClient(ctx context.Context, redirectURI string) (*logins.Cl
 	case isURL && f.as.Documents:
 		c.Origin, c.Method, c.Secret = document, credential.Public, ""
 		return c, nil
-	case f.isRegistered(redirectURI) && !f.old.ClientRefused && f.asked(f.scopes):
-		return &old, nil
+	case known.ID != "" && known.RedirectURI == redirectURI && isSubset(f.scopes, strings.Fields(known.Scope)):
+		return &known, nil
 	case f.as.Registration == "":
 		return nil, cli.Failed(fmt.Errorf("the authorization server %s registers no clients by itself", sanitize.Cut(f.as.Issuer, maxShown)), f.registerByHand())
 	}
 	return f.register(ctx, redirectURI)
 }
 
-// isRegistered reports whether the file has a registered client for this issuer and redirect URI.
-func (f *Flow) isRegistered(redirectURI string) bool {
-	old := f.old.Client
-	return old.Origin == registered && old.ID != "" && old.Issuer == f.as.Issuer && old.RedirectURI == redirectURI
+// registration returns the client that was last registered at the authorization server, and that
+// this still knows as far as toolman knows. It returns the zero Client if there is none.
+func (f *Flow) registration() logins.Client {
+	old := f.old.Registered
+	if old.ID == "" && !f.old.ClientRefused {
+		old = f.old.Client
+	}
+	if old.Issuer == f.as.Issuer && old.Origin == registered && old.ID != "" {
+		return old
+	}
+	return logins.Client{}
+}
+
+const registersAnew = "run the command again: toolman registers anew"
+
+// forget notes that the authorization server does not know a registered client, so that the next
+// login registers anew.
+func (f *Flow) forget(ctx context.Context, c *logins.Client) {
+	if c.Origin != registered {
+		return
+	}
+	err := f.File.Update(context.WithoutCancel(ctx), func(r *logins.Record) error {
+		if r.Registered.ID == c.ID {
+			r.Registered = logins.Client{}
+		}
+		r.ClientRefused = r.ClientRefused || r.Client.ID == c.ID
+		return nil
+	})
+	if err != nil {
+		f.Say(f.Name + ": " + err.Error())
+	}
 }
 
 // registerByHand says what to do where toolman cannot register.
@@ -141,7 +168,7 @@ func (f *Flow) register(ctx context.Context, redirectURI string) (*logins.Client
 	if resp.StatusCode/100 != 2 {
 		return nil, f.notRegistered(errors.New(refusal(doc, resp)))
 	}
-	c := &logins.Client{ID: doc.Text("client_id"), Secret: doc.Text("client_secret"), RedirectURI: redirectURI, Issuer: f.as.Issuer, Origin: registered}
+	c := &logins.Client{ID: doc.Text("client_id"), Secret: doc.Text("client_secret"), RedirectURI: redirectURI, Scope: strings.Join(f.scopes, " "), Issuer: f.as.Issuer, Origin: registered}
 	if c.ID == "" {
 		return nil, f.notRegistered(errors.New("its answer has no client_id"))
 	}

@@ -36,7 +36,7 @@ func (f *Flow) device(ctx context.Context) (*logins.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkSaving(ctx, c); err != nil {
+	if err := f.prepare(ctx, c); err != nil {
 		return nil, err
 	}
 	d, err := f.askDevice(ctx, c)
@@ -66,6 +66,9 @@ func (f *Flow) askDevice(ctx context.Context, c *logins.Client) (*device, error)
 		return cli.Failed(fmt.Errorf("the authorization server %s gives no code for a device: %s", sanitize.Cut(f.as.Issuer, maxShown), text), "log in without --device")
 	}
 	doc, err := f.client(c).Post(ctx, f.as.Device, form)
+	if refused, ok := errors.AsType[*credential.Refused](err); ok && refused.InvalidClient() {
+		f.forget(ctx, c)
+	}
 	if err != nil {
 		return nil, failed(words(err))
 	}

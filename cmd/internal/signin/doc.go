@@ -9,7 +9,9 @@
 //
 // What was found is looked up anew for each login. Registered clients belong to their issuer and
 // redirect URI, and a client_id of the configuration to the issuer of its first login: another
-// server never gets its secret. State and verifier have 32 random bytes. Codes, tokens, verifiers
-// and secrets are in no error and no text for the user; what an authorization server says is shown
-// as one short line, and of a redirect only if its iss is right.
+// server never gets its secret. A registration stays for the next login, however this one ends. The
+// next one registers anew only if the authorization server did not accept the client, or if there
+// was no answer for one that an earlier login had registered. State and verifier have 32 random
+// bytes. Codes, tokens, verifiers and secrets are in no error and no text for the user; what an
+// authorization server says is shown as one short line, and of a redirect only if its iss is right.
 package signin

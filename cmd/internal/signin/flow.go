@@ -111,7 +111,7 @@ func (f *Flow) Run(ctx context.Context) (Outcome, error) {
 	if err := f.discover(ctx, wanted); err != nil {
 		return Outcome{}, err
 	}
-	f.Secret(f.ClientSecret, f.old.Client.Secret)
+	f.Secret(f.ClientSecret, f.old.Client.Secret, f.old.Registered.Secret)
 	var record *logins.Record
 	if f.Device {
 		record, err = f.device(ctx)
@@ -228,16 +228,20 @@ func (f *Flow) describe(r *logins.Record, c *logins.Client) {
 	}
 }
 
-// checkSaving returns an error if the login could not be saved, before anybody makes it.
-func (f *Flow) checkSaving(ctx context.Context, c *logins.Client) error {
-	unchanged := errors.New("it is not changed")
+// prepare returns an error if the login could not be saved, before anybody makes it. It saves the
+// client if that is registered, so that the next login has it even if this one is not completed.
+func (f *Flow) prepare(ctx context.Context, c *logins.Client) error {
 	err := f.File.Update(ctx, func(r *logins.Record) error {
-		if f.describe(r, c); r.HasRoom() {
-			return unchanged
+		login, kept := *r, *r
+		if f.describe(&login, c); !login.HasRoom() {
+			return fmt.Errorf("what the authorization server %s says of itself, of toolman and of scopes is too long to be kept", sanitize.Cut(f.as.Issuer, maxShown))
 		}
-		return fmt.Errorf("what the authorization server %s says of itself, of toolman and of scopes is too long to be kept", sanitize.Cut(f.as.Issuer, maxShown))
+		if kept.Registered = *c; c.Origin == registered && *c != r.Client && kept.HasRoom() {
+			*r = kept
+		}
+		return nil
 	})
-	if errors.Is(err, unchanged) {
+	if err == nil {
 		return nil
 	}
 	return cli.Failed(fmt.Errorf("the login could not be saved: %w", err), "correct that; if the server names too many scopes, set scopes in oauth of the server")
@@ -268,8 +272,7 @@ func (f *Flow) client(c *logins.Client) *credential.OAuth {
 	return &credential.OAuth{TokenURL: f.as.Token, ClientID: c.ID, ClientSecret: c.Secret, Method: c.Method, Resource: f.resource, HTTP: f.http, Secret: f.Secret}
 }
 
-// noTokens returns the error of a token request. A registration that the server does not know is
-// not used again.
+// noTokens returns the error of a token request.
 func (f *Flow) noTokens(ctx context.Context, c *logins.Client, err error) error {
 	where := "the authorization server " + sanitize.Cut(f.as.Issuer, maxShown)
 	refused, ok := errors.AsType[*credential.Refused](err)
@@ -281,7 +284,7 @@ func (f *Flow) noTokens(ctx context.Context, c *logins.Client, err error) error 
 	case refused.InvalidClient() && c.Origin == configured:
 		hint = "check client_id and client_secret in oauth of the server"
 	case refused.InvalidClient():
-		hint = "run the command again: toolman registers anew"
+		hint = registersAnew
 		f.forget(ctx, c)
 	case refused.Code == "invalid_target":
 		hint = `set resource in oauth of the server to what the service expects, or to "" to send none`
@@ -304,18 +307,4 @@ func words(err error) string {
 		return text
 	}
 	return sanitize.Cut(err.Error(), maxShown)
-}
-
-// forget removes a registration from the file, so that the next login registers anew.
-func (f *Flow) forget(ctx context.Context, c *logins.Client) {
-	if c.Origin != registered || f.old.Client.ID == "" {
-		return
-	}
-	err := f.File.Update(context.WithoutCancel(ctx), func(r *logins.Record) error {
-		r.ClientRefused = r.ClientRefused || r.Client.ID == c.ID
-		return nil
-	})
-	if err != nil {
-		f.Say(f.Name + ": " + err.Error())
-	}
 }

@@ -34,7 +34,7 @@ func (f *Flow) ask(ctx context.Context) (demand, error) {
 	}
 	defer client.CloseIdleConnections()
 	noted := f.old.Challenge
-	if f.Credential != nil && f.old.HasTokens() && noted == nil && f.asked(f.Requested) {
+	if f.Credential != nil && f.old.HasTokens() && noted == nil && isSubset(f.Requested, f.old.Asked) {
 		if good, err := f.isGood(ctx, client); err != nil || good {
 			return demand{state: Already, record: f.old}, err
 		}
@@ -68,14 +68,9 @@ func (f *Flow) ask(ctx context.Context) (demand, error) {
 	return d, nil
 }
 
-// asked reports whether the login in the file is for all of these scopes.
-func (f *Flow) asked(scopes []string) bool {
-	for _, s := range scopes {
-		if !slices.Contains(f.old.Asked, s) {
-			return false
-		}
-	}
-	return true
+// isSubset reports whether all has each of some.
+func isSubset(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
 // isGood reports whether the server accepts the login that is in the file.

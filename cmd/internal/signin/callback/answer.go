@@ -24,6 +24,9 @@ type Expected struct {
 type Answer struct {
 	Code string // if Err is nil
 	Err  error
+	// InvalidClient: the authorization server does not accept the client. If it does not know the
+	// client, it usually says so on a page and sends no answer.
+	InvalidClient bool
 }
 
 // answer reads the query of a redirect. ok is false if it is not the answer to this request.
@@ -32,29 +35,30 @@ func (e *Expected) answer(query url.Values) (a Answer, ok bool) {
 	if len(state) != 1 || e.State == "" || subtle.ConstantTimeCompare([]byte(state[0]), []byte(e.State)) != 1 {
 		return Answer{}, false
 	}
-	a.Code, a.Err = e.code(query)
-	return a, true
+	return e.read(query), true
 }
 
-// code returns the code in a query with the right state.
-func (e *Expected) code(query url.Values) (string, error) {
+// read reads a query with the right state.
+func (e *Expected) read(query url.Values) Answer {
 	again := "somebody may have interfered: run the command again, and if that happens again, do not log in and tell the operator of the authorization server"
 	iss, codes, refused := query["iss"], query["code"], query["error"]
 	switch {
 	case len(iss) == 0 && e.SendsIssuer:
-		return "", cli.Failed(fmt.Errorf("the answer to the login does not say that it is from %s (iss), which that server says all its answers do; it is not used", e.shown()), again)
+		return failed(fmt.Errorf("the answer to the login does not say that it is from %s (iss), which that server says all its answers do; it is not used", e.shown()), again)
 	case len(iss) > 1 || len(iss) == 1 && iss[0] != e.Issuer:
-		return "", cli.Failed(fmt.Errorf("the answer to the login is not from %s, which was asked: its iss is another one; it is not used", e.shown()), again)
+		return failed(fmt.Errorf("the answer to the login is not from %s, which was asked: its iss is another one; it is not used", e.shown()), again)
 	case len(refused) > 0:
-		return "", e.refused(refused[0], query.Get("error_description"))
+		return e.refused(refused[0], query.Get("error_description"))
 	case len(codes) != 1 || codes[0] == "":
-		return "", cli.Failed(fmt.Errorf("the answer of %s to the login has no code", e.shown()), "run the command again; if that happens again, tell the operator of the authorization server")
+		return failed(fmt.Errorf("the answer of %s to the login has no code", e.shown()), "run the command again; if that happens again, tell the operator of the authorization server")
 	}
-	return codes[0], nil
+	return Answer{Code: codes[0]}
 }
 
-// refused returns the error that an authorization server redirects with.
-func (e *Expected) refused(code, description string) error {
+func failed(err error, hint string) Answer { return Answer{Err: cli.Failed(err, hint)} }
+
+// refused returns the answer for an error that an authorization server redirects with.
+func (e *Expected) refused(code, description string) Answer {
 	text := sanitize.Cut(code, maxShown)
 	if description != "" {
 		text += ": " + sanitize.Cut(description, maxShown)
@@ -70,7 +74,9 @@ func (e *Expected) refused(code, description string) error {
 	case "invalid_target":
 		hint = `set resource in oauth of the server to what the service expects, or to "" to send none`
 	}
-	return cli.Failed(fmt.Errorf("%s refuses the login: %s", e.shown(), text), hint)
+	a := failed(fmt.Errorf("%s refuses the login: %s", e.shown(), text), hint)
+	a.InvalidClient = code == "unauthorized_client" || code == "invalid_client"
+	return a
 }
 
 func (e *Expected) shown() string { return sanitize.Cut(e.Issuer, maxShown) }
