@@ -23,6 +23,9 @@ func Unreachable(err error) bool { return is(err, unreachable) }
 // Reset reports whether the far end has closed a connection.
 func Reset(err error) bool { return is(err, reset) || Closed(err) }
 
+// Held reports whether the system refuses a file because a program has it open.
+func Held(err error) bool { return is(err, held) }
+
 // Closed reports whether the reader of a pipe has closed it.
 func Closed(err error) bool { return is(err, closed) }
 

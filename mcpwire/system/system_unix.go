@@ -9,6 +9,7 @@ var (
 	unreachable = []syscall.Errno{syscall.EHOSTUNREACH, syscall.ENETUNREACH}
 	reset       = []syscall.Errno{syscall.ECONNRESET}
 	closed      = []syscall.Errno{syscall.EPIPE}
+	held        []syscall.Errno // never
 	inUse       []syscall.Errno // never
 )
 

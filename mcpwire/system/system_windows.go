@@ -12,8 +12,9 @@ var (
 	unreachable = []syscall.Errno{windows.WSAEHOSTUNREACH, windows.WSAENETUNREACH}
 	reset       = []syscall.Errno{windows.WSAECONNRESET, windows.WSAECONNABORTED}
 	closed      = []syscall.Errno{windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA}
+	held        = []syscall.Errno{windows.ERROR_SHARING_VIOLATION}
 	// Access is also denied to a file that another program has open.
-	inUse = []syscall.Errno{windows.ERROR_ACCESS_DENIED, windows.ERROR_SHARING_VIOLATION}
+	inUse = append([]syscall.Errno{windows.ERROR_ACCESS_DENIED}, held...)
 )
 
 var wsaPoll = windows.NewLazySystemDLL("ws2_32.dll").NewProc("WSAPoll")

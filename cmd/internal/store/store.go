@@ -82,20 +82,35 @@ const retry = 10 * time.Millisecond
 // Lock creates a file and locks it; unlock removes the file. The system releases the lock of a
 // process that ends. Who may read the file may lock it.
 func Lock(ctx context.Context, path string, mode fs.FileMode) (unlock func(), err error) {
-	for {
-		l := flock.New(path, flock.SetPermissions(mode))
-		err := system.Retry(func() error { // Windows opens no file that is just being removed
-			_, err := l.TryLockContext(ctx, retry)
-			return err
-		})
-		if err != nil {
+	l := flock.New(path, flock.SetPermissions(mode))
+	for ctx.Err() == nil {
+		locked, err := try(l)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if current(l, path) {
+		case locked && current(l, path):
 			return func() { release(l, path) }, nil
+		case locked:
+			l.Unlock()
+			continue
 		}
-		l.Unlock()
+		select {
+		case <-time.After(retry):
+		case <-ctx.Done():
+		}
 	}
+	return nil, ctx.Err()
+}
+
+// try locks a file unless another process holds it.
+func try(l *flock.Flock) (locked bool, err error) {
+	err = system.Retry(func() (err error) { // Windows opens no file that is just being removed
+		if locked, err = l.TryLock(); system.Held(err) {
+			err = nil
+		}
+		return err
+	})
+	return locked, err
 }
 
 // release unlocks a file and removes it. Where the system allows that, it removes the file while it
