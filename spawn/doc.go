@@ -45,7 +45,8 @@
 // On Linux the reaper is stopped for its first second, so that the children start sooner. The
 // kernel resumes it if this process ends before.
 //
-// A command that was given to Outlive goes on, in a session of its own: no Reaper knows it.
+// A command that was given to Outlive goes on, in a session of its own (on Windows, in no job of
+// toolman's): no Reaper knows it.
 //
 // Some processes escape: on macOS, a process that has left its group; on Linux, one that has left
 // its group and has also erased its environment or changed its user. On other Unix systems, start

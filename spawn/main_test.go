@@ -87,7 +87,7 @@ func play(verbs []string) {
 		case "outlive": // start another child that outlives all others: its verbs as one word
 			argv := script(words(next())...)
 			cmd := exec.Command(argv[0], argv[1:]...)
-			check(Outlive(cmd))
+			Outlive(cmd)
 			check(cmd.Start())
 		case "gateway": // be a toolman: start a reaper and run the rest of the words, announce all in this folder
 			gateway(false, next(), verbs)

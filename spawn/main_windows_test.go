@@ -53,8 +53,20 @@ func play(verb string, args []string) {
 		check(err)
 		startAnother("hang")
 		time.Sleep(2 * time.Minute)
-	case "gateway": // be a toolman with a child that has a child
-		p, err := Start(Command{Name: "test", Argv: script("wrap"), Env: os.Environ()}, nil)
+	case "outlive": // be a toolman with a child that outlives it
+		_, err := StartReaper()
+		check(err)
+		check(outliving().Start())
+		time.Sleep(2 * time.Minute)
+	case "escape": // have another child leave the job, or hang if that cannot be
+		if outliving().Start() != nil {
+			announce(os.Getpid())
+		}
+		time.Sleep(2 * time.Minute)
+	case "gateway": // be a toolman with a child that starts others
+		_, err := StartReaper()
+		check(err)
+		p, err := Start(Command{Name: "test", Argv: script(args[0]), Env: os.Environ()}, nil)
 		check(err)
 		io.Copy(os.Stdout, p.Stdout())
 	default:
@@ -69,11 +81,20 @@ func announce(pid int) {
 	fmt.Println(id)
 }
 
-func startAnother(verb string) {
+func startAnother(verb string) { check(another(verb).Start()) }
+
+func another(verb string) *exec.Cmd {
 	argv := script(verb)
 	other := exec.Command(argv[0], argv[1:]...)
 	other.Stdout = os.Stdout
-	check(other.Start())
+	return other
+}
+
+// outliving is another child that leaves the job.
+func outliving() *exec.Cmd {
+	other := another("hang")
+	Outlive(other)
+	return other
 }
 
 func script(verb ...string) []string {

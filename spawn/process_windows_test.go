@@ -72,14 +72,24 @@ func TestAServerThatAWrapperLeavesBehindIsKilled(t *testing.T) {
 }
 
 func TestNothingOutlivesToolman(t *testing.T) {
-	for _, verb := range []string{"gateway", "guard"} {
-		t.Run(verb, func(t *testing.T) { outlive(t, verb) })
+	for _, verbs := range [][]string{{"gateway", "wrap"}, {"gateway", "escape"}, {"guard"}} {
+		t.Run(strings.Join(verbs, " "), func(t *testing.T) { awaitGone(t, orphan(t, verbs...)) })
 	}
 }
 
-// outlive kills a process and waits for the end of a descendant of it.
-func outlive(t *testing.T, verb string) {
-	argv := script(verb)
+func TestACommandOutlivesToolmanIfItMay(t *testing.T) {
+	child := orphan(t, "outlive")
+	defer child.Kill()
+	awaitGone(t, orphan(t, "guard")) // one that may not
+	if !child.Alive() {
+		t.Error("it has ended")
+	}
+}
+
+// orphan kills a process and returns a descendant of it.
+func orphan(t *testing.T, verbs ...string) process.ID {
+	t.Helper()
+	argv := script(verbs...)
 	gateway := exec.Command(argv[0], argv[1:]...)
 	out, err := gateway.StdoutPipe()
 	if err != nil {
@@ -95,7 +105,7 @@ func outlive(t *testing.T, verb string) {
 	}
 	gateway.Process.Kill()
 	gateway.Wait()
-	awaitGone(t, server)
+	return server
 }
 
 func TestStartErrorsSayWhatToDo(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -50,6 +51,11 @@ func (c *child) signal(syscall.Signal, bool) {}
 func (c *child) kill() { c.KillJob() }
 
 func (c *child) reap() { c.Close() }
+
+// Outlive lets a command that is to be started outlive this process. It must end by itself.
+func Outlive(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_BREAKAWAY_FROM_JOB | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
+}
 
 // candidates returns the names that Windows would try, and can start as programs.
 func candidates(path string, env []string) []string {

@@ -22,7 +22,7 @@ func Start(path string, argv []string, attr os.ProcAttr) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := newJob()
+	job, err := newJob(0)
 	if err != nil {
 		return nil, err
 	}
@@ -48,21 +48,23 @@ func Start(path string, argv []string, attr os.ProcAttr) (*Process, error) {
 
 // Guard puts this process into a job object that is never closed, so that the kernel kills all
 // descendants when this process ends. A child has a job of its own only a moment after it is made,
-// and this process may be killed just then. A system that allows no job within another one, such as
-// Windows 7, does without.
+// and this process may be killed just then. What this process starts may leave the job; the job of a
+// [Process] permits that to none. A system that allows no job within another one, such as Windows 7,
+// does without.
 var Guard = sync.OnceFunc(func() {
-	if job, err := newJob(); err == nil && windows.AssignProcessToJobObject(job, windows.CurrentProcess()) != nil {
+	if job, err := newJob(windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK); err == nil && windows.AssignProcessToJobObject(job, windows.CurrentProcess()) != nil {
 		windows.CloseHandle(job)
 	}
 })
 
-func newJob() (windows.Handle, error) {
+// newJob makes a job that is killed when its last handle is closed, with more flags.
+func newJob(flags uint32) (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return 0, fmt.Errorf("making a job object: %w", err)
 	}
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | flags
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	if err != nil {

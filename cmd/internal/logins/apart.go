@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,9 +31,7 @@ func (l *Login) carryOut(ctx context.Context, r renewal) outcome {
 		if err == nil {
 			return done
 		}
-		if !errors.Is(err, errors.ErrUnsupported) {
-			l.o.Log(fmt.Sprintf("the login of %s is renewed without a process of its own, so that it may be lost if toolman is killed: %v", l.o.Server, err))
-		}
+		l.o.Log(fmt.Sprintf("the login of %s is renewed without a process of its own, so that it may be lost if toolman is killed: %v", l.o.Server, err))
 	}
 	r.client, r.secret = l.o.client, l.o.Secret
 	if r.client == nil {
@@ -61,9 +58,7 @@ func apart(program string, r *renewal) (done outcome, err error) {
 		return done, err
 	}
 	cmd := exec.Command(program, Renew)
-	if err := spawn.Outlive(cmd); err != nil {
-		return done, err
-	}
+	spawn.Outlive(cmd)
 	cmd.Stdin = bytes.NewReader(text)
 	out, err := cmd.Output()
 	if err == nil {
