@@ -105,6 +105,7 @@ func TestWhyAServerIsGone(t *testing.T) {
 		{"what is no server", with(gone("it ended with exit status 1", "", "x"), func(s *Server) { s.Status.Junk = 12 }), "not-mcp", "12 lines", "starts an MCP server"},
 		{"too slow", gone("initialize: no answer within 1m0s, 6 times its start_timeout", "", "x"), "start-too-slow", "wrote nothing", `write start_timeout = "35s"`},
 		{"too slow with npx", gone("initialize: no answer within 1m0s, 6 times its start_timeout", "", "npx", "-y", "pkg"), "start-too-slow", "wrote nothing", "pkg may still be on its way"},
+		{"too slow without a start_timeout", with(gone("initialize: no answer within 3m0s; set its start_timeout to give it more time", "", "npx", "-y", "pkg"), func(s *Server) { s.Status.Patience = 3 * time.Minute }), "start-too-slow", "within 3m0s", `write start_timeout = "95s"`},
 		{"modern only by the file", with(gone("server/discover: method not found (error -32601)", "", "x"), func(s *Server) { s.Era = "modern" }), "wrong-era", "era is modern", `write era = "auto"`},
 		{"legacy only by the file", with(gone("initialize: method not found (error -32601)", "", "x"), func(s *Server) { s.Era = "legacy" }), "wrong-era", "era is legacy", `write era = "auto"`},
 		{"a bad answer to discover", gone("server/discover: invalid result", "", "x"), "wrong-era", "server/discover", `write era = "legacy"`},
