@@ -98,20 +98,20 @@ func (s *Server) ready() (all []Finding) {
 				"the server has to answer it; update the server, or tell its authors"))
 		}
 	}
+	offered := 0
+	for _, of := range st.Entries {
+		offered += len(of)
+	}
+	if offered == 0 && all == nil { // and all lists were read
+		all = append(all, s.note("offers-nothing", "it has no tools, resources or prompts",
+			"it may want credentials or other settings; see its documentation, and write them into env or args at "+s.at()))
+	}
 	if st.Took > s.StartTimeout {
 		fix := s.write("start_timeout", seconds(st.Took))
 		if s.packageOf() != "" {
 			fix = "nothing, if it downloaded its package now and the next start is faster; else " + fix
 		}
 		all = append(all, s.note("slow-start", fmt.Sprintf("it needed %.1f s to start, and lists of tools wait %s for it", st.Took.Seconds(), s.StartTimeout), fix))
-	}
-	offered := 0
-	for _, of := range st.Entries {
-		offered += len(of)
-	}
-	if offered == 0 && all == nil {
-		all = append(all, s.note("offers-nothing", "it has no tools, resources or prompts",
-			"it may want credentials or other settings; see its documentation, and write them into env or args at "+s.at()))
 	}
 	if st.Starts > 1 && s.Era == "auto" && st.Era() == mcpwire.Legacy.String() {
 		all = append(all, s.note("wrong-era", "it ends when it is asked server/discover, and is started a second time", s.write("era", `"legacy"`)))

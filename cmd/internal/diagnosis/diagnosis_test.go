@@ -147,9 +147,11 @@ func TestWhyAServerIsGone(t *testing.T) {
 func TestAServerThatWorks(t *testing.T) {
 	s := gone("", "", "npx", "pkg")
 	s.Status.State, s.Status.Took, s.Status.Result.ProtocolVersion = upstream.Ready, time.Second, mcpwire.Latest
-	if all := Of(s); len(all) != 1 || all[0].ID != "offers-nothing" || all[0].Level != Note {
+	s.Status.Took = time.Minute
+	if all := Of(s); len(all) != 2 || all[0].ID != "offers-nothing" || all[0].Level != Note {
 		t.Errorf("without items: %+v", all)
 	}
+	s.Status.Took = time.Second
 	s.Status.Entries[mcpwire.Prompt] = []*catalog.Entry{{}}
 	if all := Of(s); all != nil {
 		t.Errorf("got %+v", all)
