@@ -24,8 +24,8 @@ func newCheckCommand(f *engine.Flags) *cobra.Command {
 		Use:   "check",
 		Short: "Start every configured server and report its status",
 		Long: `check finds and reads the configuration, starts every server in it, asks it for all it
-offers and ends it again. It waits for a server as long as a toolman that serves does, six
-times its start_timeout, and shows on standard error how they start.
+offers and ends it again. It waits for a server as long as a toolman that serves does, which
+start_timeout decides, and shows on standard error how they start.
 
 It prints what each server is and how long its start took, names that collide or that
 clients may reject, what tools.lock holds back, what toolsets leave out, patterns that match

@@ -36,8 +36,8 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 	}
 	slow := time.AfterFunc(u.StartTimeout, u.startTimeoutPassed)
 	defer slow.Stop()
-	ctx, cancel := context.WithTimeoutCause(u.env.Context, startTimeoutFactor*u.StartTimeout,
-		fmt.Errorf("no answer within %s, %d times its start_timeout", startTimeoutFactor*u.StartTimeout, startTimeoutFactor))
+	limit, why := u.startLimit()
+	ctx, cancel := context.WithTimeoutCause(u.env.Context, limit, fmt.Errorf("no answer within %s%s", limit, why))
 	defer cancel()
 	err := u.prepare(ctx)
 	if errors.Is(err, discovery.ErrProbed) {

@@ -26,6 +26,7 @@ type Server struct {
 	Dial         func(log func(line string)) (dial.Conn, error)
 	Login        dial.Login    // for connections by Dial; nil: the server takes none
 	StartTimeout time.Duration // how long the first list waits for it
+	StartLimit   time.Duration // after which it is stopped if it is not ready; 0: startTimeoutFactor times StartTimeout
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls at once; 0: no limit
 	MaxCallsAt   string        // where MaxCalls is configured, such as tools.toml:12
@@ -46,9 +47,10 @@ type Server struct {
 	FrameLimit int  // longest message in bytes that is accepted from it; 0: the default
 }
 
-// startTimeoutFactor is how many times its StartTimeout a server may take to start before it is
-// stopped. After one StartTimeout the first list no longer waits for it, unless Upstream.Await was
-// called. The factor is large because npx downloads packages when it runs a server first.
+// startTimeoutFactor is how many times its StartTimeout a server without a StartLimit may take to
+// start before it is stopped. After one StartTimeout the first list no longer waits for it, unless
+// Upstream.Await was called. The factor is large because npx downloads packages when it runs a
+// server first.
 const startTimeoutFactor = 6
 
 // Status is the state of an upstream for reports.

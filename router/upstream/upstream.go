@@ -262,9 +262,18 @@ func (u *Upstream) Status() Status {
 // patience is how long the first list waits for the upstream at most.
 func (u *Upstream) patience() time.Duration {
 	if u.lifecycle.awaited {
-		return startTimeoutFactor * u.StartTimeout
+		limit, _ := u.startLimit()
+		return limit
 	}
 	return u.StartTimeout
+}
+
+// startLimit returns how long the server may take to start, and what says so.
+func (u *Upstream) startLimit() (limit time.Duration, why string) {
+	if u.StartLimit > 0 {
+		return u.StartLimit, "; set its start_timeout to give it more time"
+	}
+	return startTimeoutFactor * u.StartTimeout, fmt.Sprintf(", %d times its start_timeout", startTimeoutFactor)
 }
 
 // DedicatedOptions describe an upstream for one session.

@@ -193,7 +193,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,
 				}, {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
-					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure",
+					StartTimeout: 10 * time.Second, StartLimit: 3 * time.Minute, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure",
 				}},
 				HTTP: everyHTTP(dir),
 				Cluster: &cluster.Settings{

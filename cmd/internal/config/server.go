@@ -34,6 +34,7 @@ type Server struct {
 	Remote          *Remote                  // how it is reached over HTTP, or nil
 	Socket          string                   // the Unix socket that it listens on, absolute, or ""
 	StartTimeout    time.Duration            // always positive
+	StartLimit      time.Duration            // how long it may take to start; 0: six times StartTimeout
 	CallTimeout     time.Duration            // 0: none
 	MaxCalls        int                      // max_concurrent_calls; 0: no limit
 	MaxCallsLine    int                      // where that is in the file; 0: nowhere
@@ -74,6 +75,10 @@ func serverKeys() []string {
 		"restart", "era", "share", "stateless", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled", "read_only_tools"}, byname.ClientKeys()...)
 }
 
+// downloadLimit is how long a command may take to start whose start_timeout is not set: npx and uvx
+// download packages first, and several at once are slow.
+const downloadLimit = 3 * time.Minute
+
 // server decodes one element of servers.
 func (d *decoder) server(n source.Node) Server {
 	t := table.New(d.Problems, n, "in a server", serverKeys()...)
@@ -101,6 +106,9 @@ func (d *decoder) server(n source.Node) Server {
 		Description:     description(t),
 		ReadOnlyTools:   t.Globs("read_only_tools", `["get_*"]`),
 		Enabled:         byname.Enabled(t),
+	}
+	if t.Has("command") && !t.Has("start_timeout") {
+		s.StartLimit = downloadLimit
 	}
 	if _, isBool := t.At("cache").Value.(bool); !isBool {
 		s.Cache = t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, table.Glob("cache"))

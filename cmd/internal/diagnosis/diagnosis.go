@@ -98,6 +98,14 @@ func (s *Server) ready() (all []Finding) {
 				"the server has to answer it; update the server, or tell its authors"))
 		}
 	}
+	offered := 0
+	for _, of := range st.Entries {
+		offered += len(of)
+	}
+	if offered == 0 && all == nil { // and all lists were read
+		all = append(all, s.note("offers-nothing", "it has no tools, resources or prompts",
+			"it may want credentials or other settings; see its documentation, and write them into env or args at "+s.at()))
+	}
 	if st.Took > s.StartTimeout {
 		fix := s.write("start_timeout", seconds(st.Took))
 		if s.packageOf() != "" {
@@ -139,11 +147,11 @@ func (s *Server) missing() (all []Finding) {
 // ofTime explains a server that did not answer.
 func (s *Server) ofTime() (Finding, bool) {
 	st := &s.Status
-	if !strings.Contains(st.Problem, "times its start_timeout") {
+	if !strings.Contains(st.Problem, "no answer within ") || !strings.Contains(st.Problem, "its start_timeout") {
 		return Finding{}, false
 	}
 	summary := "it did not answer initialize within " + st.Patience.String()
-	fix := "if its command does start an MCP server, " + s.write("start_timeout", seconds(2*st.StartTimeout))
+	fix := "if its command does start an MCP server, " + s.write("start_timeout", seconds(st.Patience/3))
 	if pkg := s.packageOf(); pkg != "" {
 		fix = "its package " + pkg + " may still be on its way: try again, since what is downloaded stays; " + fix
 	}

@@ -11,6 +11,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/source"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/upstream"
 )
 
@@ -78,6 +79,9 @@ func TestWhyAServerIsGone(t *testing.T) {
 		{"nothing to run", npx("npm error could not determine executable to run\n"), "package-without-program", "@scope/server@1.2", "npx -y --package"},
 		{"a token", ended("Error: GITHUB_TOKEN is required\n    at main (index.js:1)\n"), "token-missing", "it wants GITHUB_TOKEN", `write env = { GITHUB_TOKEN = "${GITHUB_TOKEN}" } into the server at /p/tools.toml:7`},
 		{"two", ended("Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID environment variables\n"), "token-missing", "SLACK_BOT_TOKEN and SLACK_TEAM_ID", `SLACK_TEAM_ID = "${SLACK_TEAM_ID}"`},
+		{"one of two", ended("Error: An API key is required via --key, A_API_KEY, --key-file, or A_API_KEY_FILE.\n"), "token-missing", "it wants A_API_KEY or A_API_KEY_FILE: ", `set A_API_KEY where toolman is started, and write env = { A_API_KEY = "${A_API_KEY}" } into`},
+		{"the end of how it is used", ended("Options:\n  --host <host>  a host\n\nEnvironment variables:\n  A_ACCESS_TOKEN   alternative to --access-token\n  A_HOST   a host\nExamples:\n  a --access-token=TOKEN\n"), "token-missing", "it wants A_ACCESS_TOKEN: A_ACCESS_TOKEN   alternative", `A_ACCESS_TOKEN = "${A_ACCESS_TOKEN}"`},
+		{"how it is used, without credentials", ended("Environment variables:\n  A_HOST   a host\n"), "ended", "a host", "in a terminal"},
 		{"in JSON", with(ended("Error: GITHUB_TOKEN is required\n"), func(s *Server) { s.File = "t.json" }), "token-missing", "GITHUB_TOKEN", `write "env": { "GITHUB_TOKEN": "${GITHUB_TOKEN}" }`},
 		{"one that is given", with(ended("GITHUB_TOKEN is required"), func(s *Server) { s.Env = []string{"GITHUB_TOKEN="} }), "token-missing", "GITHUB_TOKEN", "check the values of env"},
 		{"of Python", ended("KeyError: 'OPENAI_API_KEY'\n"), "token-missing", "OPENAI_API_KEY", "OPENAI_API_KEY"},
@@ -88,6 +92,8 @@ func TestWhyAServerIsGone(t *testing.T) {
 		{"no module", ended("Error: Cannot find module '/x/dist/index.js'\n"), "file-not-found", "/x/dist/index.js", "build the server"},
 		{"no dependency", ended("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /x\n"), "module-missing", "zod", "npm install"},
 		{"no folder", ended("Error: None of the specified directories are accessible\n"), "path-not-found", "None of the specified", "correct the command"},
+		{"no repository", ended("ERROR:git.server:/x/nowhere does not exist\n"), "path-not-found", "/x/nowhere does not exist", "correct the command"},
+		{"no item", ended("Error: the project x does not exist\n"), "ended", "the project x does not exist", "in a terminal"},
 		{"no database", ended("Error: ENOENT: no such file or directory, open '/x/db'\n    at a\n"), "path-not-found", "open '/x/db'", "create it"},
 		{"no docker", ended("docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?\n"), "docker-not-running", "Docker", "start"},
 		{"no image", ended("docker: Error response from daemon: pull access denied for mcp/nosuch, repository does not exist\n"), "image-not-found", "mcp/nosuch", "docker pull"},
@@ -99,6 +105,7 @@ func TestWhyAServerIsGone(t *testing.T) {
 		{"what is no server", with(gone("it ended with exit status 1", "", "x"), func(s *Server) { s.Status.Junk = 12 }), "not-mcp", "12 lines", "starts an MCP server"},
 		{"too slow", gone("initialize: no answer within 1m0s, 6 times its start_timeout", "", "x"), "start-too-slow", "wrote nothing", `write start_timeout = "35s"`},
 		{"too slow with npx", gone("initialize: no answer within 1m0s, 6 times its start_timeout", "", "npx", "-y", "pkg"), "start-too-slow", "wrote nothing", "pkg may still be on its way"},
+		{"too slow without a start_timeout", with(gone("initialize: no answer within 3m0s; set its start_timeout to give it more time", "", "npx", "-y", "pkg"), func(s *Server) { s.Status.Patience = 3 * time.Minute }), "start-too-slow", "within 3m0s", `write start_timeout = "95s"`},
 		{"modern only by the file", with(gone("server/discover: method not found (error -32601)", "", "x"), func(s *Server) { s.Era = "modern" }), "wrong-era", "era is modern", `write era = "auto"`},
 		{"legacy only by the file", with(gone("initialize: method not found (error -32601)", "", "x"), func(s *Server) { s.Era = "legacy" }), "wrong-era", "era is legacy", `write era = "auto"`},
 		{"a bad answer to discover", gone("server/discover: invalid result", "", "x"), "wrong-era", "server/discover", `write era = "legacy"`},
@@ -106,6 +113,12 @@ func TestWhyAServerIsGone(t *testing.T) {
 		{"a token for a url", with(remote("it requires credentials, or has rejected them (401 Unauthorized); give them in headers, or", nil), wantsLogin), "token-missing", "401", `write headers = { Authorization = "Bearer ${TOKEN}" }`},
 		{"a login", with(remote("it needs a login, which a person makes: run toolman login s", nil), wantsLogin), "login-required", "login", "run toolman login s"},
 		{"an old token", remote("the server requires credentials, or has rejected them (401 Unauthorized)", http.Header{"Authorization": {"Bearer x"}}), "credentials-rejected", "401", "renew"},
+		{"a token file", with(remote("the authorization server at https://as gives no token (invalid_grant); check token_url", nil), func(s *Server) { s.Remote.OAuth = &config.OAuth{TokenFile: "/p/token.json"} }),
+			"credentials-rejected", "invalid_grant", "write a new token into /p/token.json"},
+		{"client credentials", with(remote("the authorization server at https://as gives no token (invalid_client); check token_url", nil), func(s *Server) { s.Remote.OAuth = &config.OAuth{TokenURL: "https://as/token"} }),
+			"credentials-rejected", "invalid_client", "oauth at /p/tools.toml:7"},
+		{"an authorization server that is away", with(remote("the authorization server at https://as gives no token: connection refused", nil), func(s *Server) { s.Remote.OAuth = &config.OAuth{TokenURL: "https://as/token"} }),
+			"unreachable", "connection refused", "HTTPS_PROXY"},
 		{"too few rights", remote("the server denies access (403 Forbidden)", nil), "access-denied", "403", "more rights"},
 		{"another page", remote("there is no MCP server at this URL (404 Not Found)", nil), "wrong-url", "404", "/mcp"},
 		{"a web page", remote("the server responds with a web page instead of application/json or text/event-stream", nil), "wrong-url", "web page", "url at /p/tools.toml:7"},
@@ -134,6 +147,12 @@ func TestWhyAServerIsGone(t *testing.T) {
 func TestAServerThatWorks(t *testing.T) {
 	s := gone("", "", "npx", "pkg")
 	s.Status.State, s.Status.Took, s.Status.Result.ProtocolVersion = upstream.Ready, time.Second, mcpwire.Latest
+	s.Status.Took = time.Minute
+	if all := Of(s); len(all) != 2 || all[0].ID != "offers-nothing" || all[0].Level != Note {
+		t.Errorf("without items: %+v", all)
+	}
+	s.Status.Took = time.Second
+	s.Status.Entries[mcpwire.Prompt] = []*catalog.Entry{{}}
 	if all := Of(s); all != nil {
 		t.Errorf("got %+v", all)
 	}

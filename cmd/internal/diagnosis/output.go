@@ -56,7 +56,7 @@ var causes = []cause{
 	{"module-missing", `(?:Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND[^']*) '([^']+)'`, "its dependency {1} is not installed", "run npm install in the folder of the server"},
 	{"module-missing", `ModuleNotFoundError: No module named '?([\w.]+)'?`, "its dependency {1} is not installed", "install it for the Python of the command at {at}: pip install, or uvx"},
 	{"module-missing", `No module named ([\w.]+)`, "Python has no module {1}", "install it for the Python of the command at {at}: pip install, or uvx"},
-	{"path-not-found", `(?im)((?:^|\b)[^\n]*(?:None of the specified director|(?:directory|folder|path|file) [^\n]{1,200} (?:does not exist|is not accessible))[^\n]*|ENOENT: no such file or directory, [^\n]*)`,
+	{"path-not-found", `(?im)((?:^|\b)[^\n]*(?:None of the specified director|(?:(?:directory|folder|path|file) [^\n]{1,200}|(?:^|[\s:'"])(?:[A-Za-z]:)?[/\\][^\s:]{1,200}) (?:does not exist|is not accessible))[^\n]*|ENOENT: no such file or directory, [^\n]*)`,
 		"a folder or file that it is given is not there: {1}", "create it, or correct the command and env at {at}"},
 	{"address-in-use", `EADDRINUSE[^\n]*?(?::(\d+))?\b|(?i)address already in use`, "it listens on a port that another program uses", "end the other program, or have the server use another port or none"},
 	{"out-of-memory", `JavaScript heap out of memory|MemoryError|OutOfMemoryError`, "it ran out of memory", `raise its limit: env = { NODE_OPTIONS = "--max-old-space-size=4096" } at {at}`},
@@ -99,6 +99,9 @@ var (
 	secret = lazy(`(?i)\b(?:api[ _-]?key|(?:access|auth|api|bearer|personal access)[ _-]?token|credentials?|client[ _-]?secret|password)\b`)
 	// arguments matches a line that says that arguments are missing.
 	arguments = lazy(`(?im)^\s*usage:|command[- ]line argument|missing (?:required )?(?:positional )?argument|required option|the following arguments are required|at least one (?:allowed )?directory|no (?:allowed )?director(?:y|ies)`)
+	// usage matches the first variable in a description of how to use a program, of which the
+	// beginning, where the reason stands, may be gone.
+	usage = lazy(`(?im)^[ \t]*environment(?: variables)?:[ \t]*\n((?-i:[ \t]*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+))\b[^\n]*)`)
 	// refused matches a line that says that credentials are wrong.
 	refused = lazy(`(?i)\b401\b|\b403\b|unauthori[sz]ed|bad credentials|invalid (?:api key|token|credentials)|authentication failed|invalid_auth`)
 	// ofPrograms matches names like those of variables that mean something else.
@@ -116,6 +119,9 @@ func (s *Server) ofWant(text string) (Finding, bool) {
 		if names = slices.Compact(names); len(names) > 0 {
 			return s.wants(names[:min(len(names), maxNamed)], line), true
 		}
+	}
+	if m := usage().FindStringSubmatch(text); m != nil && reference.IsSecretName(m[2]) {
+		return s.wants(m[2:], m[1]), true
 	}
 	if line := matching(text, refused()); line != "" {
 		return s.problem("credentials-rejected", "its credentials are refused: "+line, "renew the token in env at "+s.at()), true
@@ -160,6 +166,9 @@ func (s *Server) wants(names []string, line string) Finding {
 		pairs = append(pairs, [2]string{name, "${" + name + "}"})
 	}
 	all := strings.Join(names, " and ")
+	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(line, " or "+name) }) {
+		all, names, pairs = strings.Join(names, " or "), names[:1], pairs[:1] // one is enough
+	}
 	summary := "it wants " + all + ": " + sanitize.Cut(strings.TrimSpace(line), lastOutput)
 	switch {
 	case given:
@@ -167,5 +176,5 @@ func (s *Server) wants(names []string, line string) Finding {
 	case kept:
 		return s.problem(id, summary, s.writeTable("env", pairs...)+": a variable that is set is kept from this server")
 	}
-	return s.problem(id, summary, "set "+all+" where toolman is started, and "+s.writeTable("env", pairs...))
+	return s.problem(id, summary, "set "+strings.Join(names, " and ")+" where toolman is started, and "+s.writeTable("env", pairs...))
 }

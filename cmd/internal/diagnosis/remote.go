@@ -26,6 +26,10 @@ func (s *Server) ofRemote() (Finding, bool) {
 		return s.problem("wrong-url", problem, "correct url at "+s.at()+"; for many servers it ends in /mcp"), true
 	case has("(429"), has("(50"):
 		return s.problem("server-busy", problem, "try again later; toolman does so by itself"), true
+	case has("gives no token (") && s.Remote.OAuth != nil && s.Remote.OAuth.TokenFile != "":
+		return s.problem("credentials-rejected", problem, "write a new token into "+s.Remote.OAuth.TokenFile+"; else correct oauth at "+s.at()), true
+	case has("gives no token ("):
+		return s.problem("credentials-rejected", problem, "correct oauth at "+s.at()+": its client_id, client_secret and scopes"), true
 	case has("certificate"):
 		return s.problem("certificate", problem, "name the authority that signed it in ca_file at "+s.at()), true
 	}

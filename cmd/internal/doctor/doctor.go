@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -172,7 +171,7 @@ func (res *result) checkServers(ctx context.Context, f *engine.Flags, c *config.
 		some.Servers = slices.DeleteFunc(slices.Clone(c.Servers), func(s config.Server) bool { return !slices.Contains(chosen.servers, s.Name) })
 		c = &some
 	}
-	servers, err := engine.Check(ctx, patient(c), f.Stderr)
+	servers, err := engine.Check(ctx, c, f.Stderr)
 	if err != nil {
 		return err
 	}
@@ -188,21 +187,6 @@ func (res *result) checkServers(ctx context.Context, f *engine.Flags, c *config.
 		}
 	}
 	return nil
-}
-
-// leastPatience is how long doctor waits at least for a server, whose package may have to be
-// downloaded first.
-const leastPatience = 3 * time.Minute
-
-// patient returns a configuration with longer start timeouts. A server may take six times its
-// start_timeout to start.
-func patient(c *config.Config) *config.Config {
-	some := *c
-	some.Servers = slices.Clone(c.Servers)
-	for i := range some.Servers {
-		some.Servers[i].StartTimeout = max(some.Servers[i].StartTimeout, leastPatience/6)
-	}
-	return &some
 }
 
 // works reports whether a server is as it should be.

@@ -91,6 +91,9 @@ func (p *Progress) changes(s *startup, st *upstream.Status, waited time.Duration
 		if st.State == upstream.PerSession || p.quiet && !s.late {
 			return nil
 		}
+		if st.Login != "" {
+			return []string{fmt.Sprintf("toolman: server %s is not available: %s\n", name, sanitize.Line(st.Problem))}
+		}
 		line := fmt.Sprintf("toolman: server %s is %s after %s", name, st.State, Seconds(s.took))
 		if st.State == upstream.Gone {
 			line += ": " + sanitize.Line(st.Problem)

@@ -70,6 +70,17 @@ func TestProgressIsALineForEachChange(t *testing.T) {
 	}
 }
 
+func TestProgressSaysThatAServerNeedsALogin(t *testing.T) {
+	all := statuses(upstream.Gone)
+	all[1].Login, all[1].Problem = "toolman login slow", "it needs a login, which a person makes: run toolman login slow"
+	var out bytes.Buffer
+	p := &Progress{Live: &cli.Live{Out: &out}}
+	p.show(all, time.Second)
+	if want := "toolman: server slow is not available: it needs a login, which a person makes: run toolman login slow\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
 func TestProgressOnATerminalTakesItsLinesAway(t *testing.T) {
 	var out bytes.Buffer
 	p := &Progress{Live: &cli.Live{Out: &out, Terminal: true, Rows: 24}, quiet: true}

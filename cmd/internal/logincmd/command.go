@@ -70,6 +70,9 @@ func newLogin(f *setup.Flags, stderr *os.File) *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
+				if flag := ofOneServer(cmd); flag != "" {
+					return cli.Usage(fmt.Errorf("--%s is for the login to one server", flag), "write toolman login NAME --"+flag)
+				}
 				return c.list(cmd.Context())
 			}
 			return c.login(cmd.Context(), args[0])
@@ -83,9 +86,19 @@ func newLogin(f *setup.Flags, stderr *os.File) *cobra.Command {
 	return cmd
 }
 
+// ofOneServer returns a flag that is set and means nothing to the list of all servers, "" for none.
+func ofOneServer(cmd *cobra.Command) string {
+	for _, name := range []string{"no-browser", "device", "scope"} {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
 const logoutHelp = `logout ends a login: it tells the authorization server that the tokens are not used any more, where
 that can be told, and removes the login and the registration of toolman there. A toolman that runs
-does not have the server from then on.`
+notices at its next call to the server.`
 
 func newLogout(f *setup.Flags, stderr *os.File) *cobra.Command {
 	c := &command{flags: f, stderr: stderr}
@@ -169,9 +182,12 @@ func (c *command) login(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkAgent(); err != nil {
+		return err
+	}
 	f := c.flow(t)
 	if !c.noBrowser {
-		f.Open = func(at string) error { return open(at, c.stderr) }
+		f.Open = open
 	}
 	if cli.IsTerminal(c.stdin()) {
 		f.Paste = c.in

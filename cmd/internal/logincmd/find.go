@@ -3,8 +3,10 @@ package logincmd
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"toolman/cmd/internal/cli"
@@ -13,6 +15,7 @@ import (
 	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/signin"
+	"toolman/mcpwire/sanitize"
 )
 
 // A target is a server to log in to.
@@ -76,6 +79,27 @@ func atURL(text string) (*config.Config, error) {
 	server := map[string]any{"namespace": "server", "url": strings.ReplaceAll(text, "$", "%24"), "cache": false}
 	block := cli.JSON(map[string]any{"servers": []any{server}})
 	return config.LoadFrom(source.Source{Path: "the command line", Text: block, Format: "json", Dir: dir}, config.Options{})
+}
+
+// checkAgent returns an error if the configuration names agents, and not this one: the login would
+// be nobody's. A JWT may name others, if there are no policies.
+func (c *command) checkAgent() error {
+	var names []string
+	if c.config.Rules != nil {
+		names = slices.Collect(maps.Keys(c.config.Rules.Agents))
+	}
+	if len(names) == 0 && c.config.HTTP.JWT == nil {
+		for _, token := range c.config.HTTP.Tokens {
+			names = append(names, token.Agent)
+		}
+	}
+	if c.agent == "" || len(names) == 0 || slices.Contains(names, c.agent) {
+		return nil
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return cli.Usage(fmt.Errorf("%s has no agent %q", c.config.Path, c.agent),
+		cli.DidYouMean(c.agent, names, "", "the agents are "+sanitize.Line(strings.Join(names, ", "))))
 }
 
 // target returns what a login to a server needs.

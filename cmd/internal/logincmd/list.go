@@ -12,6 +12,7 @@ import (
 	"toolman/cmd/internal/signin"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/policy"
 	"toolman/router/upstream"
 )
 
@@ -111,8 +112,10 @@ func (c *command) status(ctx context.Context, t *target) (upstream.Status, error
 	}
 	alone.Servers, alone.Secrets = []config.Server{*t.server}, c.config.Secrets
 	alone.Servers[0].Uncached, alone.Servers[0].Lazy = true, false
-	if o := t.server.Remote.OAuth; o != nil && o.PerAgent {
-		alone.Agent = c.agent
+	if t.key.Agent != "" { // what the server offers to it, whatever the policies leave of that
+		everything := policy.List{Entries: []policy.Entry{{Text: "*"}}}
+		alone.Agent = t.key.Agent
+		alone.Rules = &policy.Rules{Agents: map[string]policy.Agent{t.key.Agent: {Servers: everything}}, Default: policy.Flag{On: true}}
 	}
 	running, err := engine.Check(ctx, alone, c.stderr)
 	if err != nil {

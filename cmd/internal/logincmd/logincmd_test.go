@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cli/browser"
+
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/logins"
@@ -228,6 +230,9 @@ func TestWrongUseOfLogin(t *testing.T) {
 		{"login own", "credentials in the configuration"},
 		{"login each", "--agent"},
 		{"login remote --agent a", "share one login"},
+		{"login --device", "toolman login NAME --device"},
+		{"login --no-browser", "toolman login NAME --no-browser"},
+		{"login --scope read", "toolman login NAME --scope"},
 		{"login remote --timeout 0s", "--timeout"},
 		{"login remote --scope a\"b", "--scope"},
 		{"login ftp://mcp.example.com", "not one of https"},
@@ -246,7 +251,7 @@ func TestEachAgentHasItsLogin(t *testing.T) {
 	s := authserver.Start(t, authserver.Options{})
 	h := newHome(t, block("each", s.URL, "oauth = { per_agent = true }"))
 	for _, agent := range []string{"reviewer", "coder"} {
-		if _, said, err := h.run("login", "each", "--agent", agent, "--no-browser"); err != nil || !strings.Contains(said, "logged in at") {
+		if _, said, err := h.run("login", "each", "--agent", agent, "--no-browser"); err != nil || !strings.Contains(said, "logged in at") || !strings.Contains(said, "each: the server has 2 tools") {
 			t.Fatalf("%v, said\n%s", err, said)
 		}
 	}
@@ -258,20 +263,51 @@ func TestEachAgentHasItsLogin(t *testing.T) {
 	}
 }
 
+// A login for an agent that is not there helps nobody.
+func TestALoginIsForAnAgentOfTheConfiguration(t *testing.T) {
+	s := authserver.Start(t, authserver.Options{})
+	each := block("each", s.URL, "oauth = { per_agent = true }")
+	token := "\"sha256:" + strings.Repeat("0a", 32) + "\"\n"
+	policies := "[agent_policies.reviewer]\nallowed_servers = []\n"
+	jwt := "[http.jwt]\nissuer = \"https://as.example\"\naudience = \"x\"\njwks_url = \"https://as.example/jwks\"\n"
+	for name, tt := range map[string]struct{ config, unknown string }{
+		"of a token":                {each + "[http.tokens]\nreviewer = " + token, "coder"},
+		"of a policy":               {each + policies + jwt, "coder"},
+		"of a token or anybody's":   {each + "[http.tokens]\ncoder = " + token + jwt, ""},
+		"of a policy without tools": {each + policies, "reviewr"},
+	} {
+		h := newHome(t, tt.config)
+		if _, said, err := h.run("login", "each", "--agent", "reviewer", "--no-browser"); err != nil || !strings.Contains(said, "each: the server has 2 tools") {
+			t.Errorf("%s: %v, said\n%s", name, err, said)
+		}
+		if tt.unknown == "" {
+			continue
+		}
+		_, _, err := h.run("login", "each", "--agent", tt.unknown)
+		if cli.Code(err) != cli.ExitUsage || !strings.Contains(cli.Hint(err), "reviewer") || h.files() != 1 {
+			t.Errorf("%s: the agent %s: %v; %s; %d files", name, tt.unknown, err, cli.Hint(err), h.files())
+		}
+		if _, _, err := h.run("logout", "each", "--agent", tt.unknown); err != nil {
+			t.Errorf("%s: an agent that is gone: %v", name, err)
+		}
+	}
+}
+
 func TestABrowserGetsTheURLAsOneArgument(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED on " + runtime.GOOS + ": its program to open URLs cannot be replaced")
 	}
 	dir := t.TempDir()
 	got := filepath.Join(dir, "got")
-	script := "#!/bin/sh\nprintf '%s\\n' $# \"$@\" > '" + got + "'\necho printed\n"
+	script := "#!/bin/sh\nprintf '%s\\n' $# \"$@\" > '" + got + "'\necho printed; echo printed >&2\n"
 	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	const at = "https://as.example/authorize?a=$(touch%20x)&b=;id&c='d'"
 	var out bytes.Buffer
-	if err := open(at, &out); err != nil || out.String() != "printed\n" {
+	browser.Stdout, browser.Stderr = &out, &out
+	if err := open(at); err != nil || out.Len() > 0 {
 		t.Fatalf("%v, printed %q", err, out.String())
 	}
 	text, err := os.ReadFile(got)
@@ -279,7 +315,7 @@ func TestABrowserGetsTheURLAsOneArgument(t *testing.T) {
 		t.Errorf("the program got %q, %v", text, err)
 	}
 	t.Setenv("PATH", filepath.Join(dir, "none"))
-	if err := open(at, &out); err == nil || errors.Is(err, os.ErrNotExist) {
+	if err := open(at); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a browser: %v", err)
 	}
 }

@@ -187,7 +187,7 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 	case upstream.Ready:
 	case upstream.PerSession:
 		if of.ForEachAgent() {
-			rep.note("each agent has a login of its own to server %s (per_agent); --agent NAME shows what that agent has", st.Name)
+			rep.note("each agent has a login of its own to server %s (per_agent); toolman login --agent NAME says whether that agent has one", st.Name)
 			break
 		}
 		rep.note("toolman serve starts server %s for each session, with the session's own values; its items are unknown here", st.Name)

@@ -48,6 +48,7 @@ func newServer(s config.Server, agent, file string, secrets *redact.Scrubber, to
 		Dial:         dialer(&s, login, tokens),
 		ForSession:   forSession(s, agent, file, secrets),
 		StartTimeout: s.StartTimeout,
+		StartLimit:   s.StartLimit,
 		CallTimeout:  s.CallTimeout,
 		MaxCalls:     maxCalls(&s),
 		MaxCallsAt:   maxCallsAt(&s, file),
