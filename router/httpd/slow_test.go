@@ -105,15 +105,15 @@ func TestAnAnswerOfAnySizeMayWait(t *testing.T) {
 
 func TestASilentCallIsKeptAlive(t *testing.T) {
 	goOn := filepath.Join(t.TempDir(), "go on")
+	answer := func() { _ = os.WriteFile(goOn, nil, 0o600) }
+	defer time.AfterFunc(time.Minute, answer).Stop() // in vain
 	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.AwaitFile(goOn), fakemcp.Answer()}}), Options{KeepAlive: 10 * time.Millisecond})
 	c := f.initialize("2025-11-25", "{}")
 	r := c.ask(request{body: legacyCall(`1`, "fs_slow", "{}", "")})
 	if first, _ := r.events.ReadString('\n'); first != ": \n" {
 		t.Errorf("first came %q", first)
 	}
-	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	answer()
 	if got := r.event(); !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":1,"result":`) {
 		t.Errorf("got %s", got)
 	}

@@ -140,7 +140,7 @@ func TestEachClientHasSoManyConnections(t *testing.T) {
 			}
 		}
 		if status != 200 {
-			t.Errorf("connection %d of alice after one has ended gets %d", i, status)
+			t.Fatalf("connection %d of alice after one has ended gets %d", i, status)
 		}
 	}
 	busy[1].Close()
