@@ -76,7 +76,7 @@ func (j *joining) code() (int, string) {
 	case code := <-j.ended:
 		text, _ := os.ReadFile(j.log.Name())
 		return code, string(text)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		j.t.Fatal("it does not end")
 		return 0, ""
 	}

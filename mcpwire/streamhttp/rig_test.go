@@ -16,7 +16,7 @@ import (
 )
 
 // patient is how long a test waits for what has to come.
-const patient = 10 * time.Second
+const patient = time.Minute
 
 // A catcher is a handler that keeps what comes.
 type catcher struct {

@@ -272,7 +272,7 @@ func TestProgressOnTheServersGETStreamReachesTheClient(t *testing.T) {
 
 func TestATimeoutDoesNotWaitForTheRemoteServer(t *testing.T) {
 	server := newFar(t, false)
-	f := newFrontOfFar(t, server, 50*time.Millisecond, Options{})
+	f := newFrontOfFar(t, server, 500*time.Millisecond, Options{})
 	c := f.initialize(mcpwire.Latest, `{}`)
 	for range 2 {
 		r := c.ask(request{body: legacyCall(`7`, "fs_slow", `{}`, "")})
@@ -288,7 +288,7 @@ func TestAClientThatDisconnectsFromACallOfARemoteServer(t *testing.T) {
 	for name, modern := range map[string]bool{"calls off a modern request": true, "leaves a legacy one alone": false} {
 		t.Run(name, func(t *testing.T) {
 			server := newFar(t, modern)
-			f := newFrontOfFar(t, server, 0, Options{Options: presence.Options{Idle: 200 * time.Millisecond}})
+			f := newFrontOfFar(t, server, 0, Options{Options: presence.Options{Idle: 2 * time.Second}})
 			ctx, cancel := context.WithCancel(t.Context())
 			q := toolCall(`1`, "fs_slow", `{}`, "")
 			if !modern {

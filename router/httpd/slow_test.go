@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -102,12 +104,16 @@ func TestAnAnswerOfAnySizeMayWait(t *testing.T) {
 }
 
 func TestASilentCallIsKeptAlive(t *testing.T) {
-	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(200 * time.Millisecond), fakemcp.Answer()}}), Options{KeepAlive: 10 * time.Millisecond})
+	goOn := filepath.Join(t.TempDir(), "go on")
+	answer := func() { _ = os.WriteFile(goOn, nil, 0o600) }
+	defer time.AfterFunc(time.Minute, answer).Stop() // in vain
+	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.AwaitFile(goOn), fakemcp.Answer()}}), Options{KeepAlive: 10 * time.Millisecond})
 	c := f.initialize("2025-11-25", "{}")
 	r := c.ask(request{body: legacyCall(`1`, "fs_slow", "{}", "")})
 	if first, _ := r.events.ReadString('\n'); first != ": \n" {
 		t.Errorf("first came %q", first)
 	}
+	answer()
 	if got := r.event(); !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":1,"result":`) {
 		t.Errorf("got %s", got)
 	}

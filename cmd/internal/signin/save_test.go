@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"toolman/fixtures/authserver"
 )
@@ -35,7 +34,7 @@ func TestALoginThatCouldNotBeSavedDoesNotBegin(t *testing.T) {
 	} {
 		for _, device := range []bool{false, true} {
 			tt.o.Device = true
-			p := newPerson(t, tt.o, func(f *Flow) { f.Device, f.Timeout = device, time.Second })
+			p := newPerson(t, tt.o, func(f *Flow) { f.Device = device })
 			if tt.change != nil {
 				tt.change(p)
 			}

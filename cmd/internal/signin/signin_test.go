@@ -13,6 +13,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/logins"
 	"toolman/fixtures/authserver"
+	"toolman/fixtures/process"
 	"toolman/mcpwire/streamhttp"
 )
 
@@ -152,26 +153,31 @@ func TestLoginsToServersAsTheyAre(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change []func(f *Flow)
 		fails  []string // without change
+		port   bool     // the server knows one redirect URI, with a port
 	}{
 		"default":    {},
-		"github":     {[]func(f *Flow){client("Ov23app", "cs-github-secret")}, []string{"registers no clients", "client_id"}},
-		"atlassian":  {[]func(f *Flow){func(f *Flow) { f.Issuer = "AS" }}, []string{"says in its metadata", "issuer"}},
-		"atlassian2": {nil, []string{"does not register", "client_id"}},
-		"google":     {[]func(f *Flow){client("app.apps.google", "cs-google-secret")}, []string{"registers no clients"}},
+		"github":     {[]func(f *Flow){client("Ov23app", "cs-github-secret")}, []string{"registers no clients", "client_id"}, false},
+		"atlassian":  {[]func(f *Flow){func(f *Flow) { f.Issuer = "AS" }}, []string{"says in its metadata", "issuer"}, false},
+		"atlassian2": {nil, []string{"does not register", "client_id"}, false},
+		"google":     {[]func(f *Flow){client("app.apps.google", "cs-google-secret")}, []string{"registers no clients"}, false},
 		"jumpcloud":  {},
 		"entra": {[]func(f *Flow){client("00000000-app", ""), redirect("http://localhost/callback"), resource(""), func(f *Flow) { f.AssumePKCE = true }},
-			[]string{"PKCE", "assume_pkce", "client_id"}},
-		"cognito": {[]func(f *Flow){client("cognito-app", ""), redirect("http://localhost:8765/callback"), func(f *Flow) { f.AssumePKCE = true }}, []string{"assume_pkce"}},
-		"figma":   {[]func(f *Flow){func(f *Flow) { f.ClientName = "Known Editor" }}, []string{"does not register", "403"}},
-		"clickup": {nil, []string{"invalid_client_metadata: client is not allowed", "register an app"}},
-		"slack":   {[]func(f *Flow){client("slack-app", "cs-slack-secret"), redirect("http://localhost:3118/callback")}, []string{"registers no clients"}},
+			[]string{"PKCE", "assume_pkce", "client_id"}, false},
+		"cognito": {[]func(f *Flow){client("cognito-app", ""), func(f *Flow) { f.AssumePKCE = true }}, []string{"assume_pkce"}, true},
+		"figma":   {[]func(f *Flow){func(f *Flow) { f.ClientName = "Known Editor" }}, []string{"does not register", "403"}, false},
+		"clickup": {nil, []string{"invalid_client_metadata: client is not allowed", "register an app"}, false},
+		"slack":   {[]func(f *Flow){client("slack-app", "cs-slack-secret")}, []string{"registers no clients"}, true},
 		"vercel":  {}, "cloudflare": {}, "legacy": {}, "legacy0": {}, "page": {}, "scopes": {},
-		"cimd": {[]func(f *Flow){client("https://toolman.example/client.json", "")}, []string{"registers no clients"}},
+		"cimd": {[]func(f *Flow){client("https://toolman.example/client.json", "")}, []string{"registers no clients"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, ok := authserver.Presets()[name]
 			if !ok {
 				t.Fatal("there is no such preset")
+			}
+			if tt.port { // another program may have the one of the preset
+				uri := "http://localhost:" + process.FreePort(t) + "/callback"
+				o.Clients[0].RedirectURIs, tt.change = []string{uri}, append(tt.change, redirect(uri))
 			}
 			if tt.fails != nil {
 				newPerson(t, o).refused(tt.fails...)

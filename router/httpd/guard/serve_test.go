@@ -168,7 +168,7 @@ func raw(t *testing.T, addr, text string) answer {
 	}
 	defer c.Close()
 	go io.WriteString(c, text)
-	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patient))
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		return answer{}

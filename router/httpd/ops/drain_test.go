@@ -177,7 +177,7 @@ func TestStreamsThatDoNotEndDoNotHoldTheServer(t *testing.T) {
 }
 
 func TestHealthTurnsWhileClientsAreStillLetIn(t *testing.T) {
-	s := startEnding(t, time.Second, time.Minute)
+	s := startEnding(t, 3*time.Second, time.Minute)
 	if status, _, _ := get(t, s.url+"/health"); status != 200 {
 		t.Fatalf("before the end: %d", status)
 	}

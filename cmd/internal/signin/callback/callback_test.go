@@ -35,7 +35,7 @@ func send(t *testing.T, s *Server, method, target, host string) *http.Response {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second)) // a page that waits for the end of the login
+	conn.SetDeadline(time.Now().Add(time.Minute)) // a page that waits for the end of the login
 	io.WriteString(conn, method+" "+target+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
 	answer, err := io.ReadAll(conn)
 	if err != nil {
@@ -265,10 +265,15 @@ func TestCloseDoesNotWaitForABrowserThatIsGone(t *testing.T) {
 	io.WriteString(conn, "GET /callback?code=c&state=the-state HTTP/1.1\r\nHost: "+s.host+"\r\n\r\n")
 	<-answers
 	conn.Close()
-	began := time.Now()
-	s.Close(true)
-	if took := time.Since(began); took > closeTime+time.Second {
-		t.Errorf("it took %v", took)
+	closed := make(chan struct{})
+	go func() {
+		s.Close(true)
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(10 * closeTime):
+		t.Error("it waits")
 	}
 }
 

@@ -109,9 +109,9 @@ func TestPlaintextPrimary(t *testing.T) {
 func TestEngineRestarts(t *testing.T) {
 	s := valkey.New(t)
 	a := opened(t, s.URL, "aaaaaaaa")
-	begun := time.Now()
-	if _, err := a.Join(soon(t)); err == nil || !strings.Contains(err.Error(), "refused") || time.Since(begun) > time.Second {
-		t.Errorf("nobody listens: %v after %v", err, time.Since(begun))
+	ctx := soon(t)
+	if _, err := a.Join(ctx); err == nil || !strings.Contains(err.Error(), "refused") || ctx.Err() != nil {
+		t.Errorf("nobody listens: %v, and then %v", err, ctx.Err())
 	}
 	s.Restart()
 	key := join(t, a)
@@ -141,35 +141,53 @@ func TestEngineRestarts(t *testing.T) {
 func TestEngineHangs(t *testing.T) {
 	s := valkey.Start(t)
 	a := joined(t, s.URL, "aaaaaaaa")
-	s.Pause()
-	var all sync.WaitGroup
-	for range 300 {
-		all.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-			defer cancel()
-			begun := time.Now()
-			_, err := a.Get(ctx, "key")
-			if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 1500*time.Millisecond {
-				t.Errorf("%v after %v", err, took)
-			}
-		})
+	answers := func() bool { _, err := a.Get(soon(t), "key"); return err == nil }
+	for tries := 5; ; tries-- { // on a busy machine a call may end late, though not each time
+		s.Pause()
+		took := manyGets(t, a)
+		if took <= 1500*time.Millisecond {
+			break
+		}
+		if tries == 1 {
+			t.Fatalf("calls of 200 ms take %v", took)
+		}
+		s.Resume()
+		eventually(t, "it answers", answers)
 	}
-	all.Wait()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := a.Get(ctx, "key"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	s.Resume()
-	eventually(t, "it answers", func() bool { _, err := a.Get(soon(t), "key"); return err == nil })
+	eventually(t, "it answers", answers)
 	eventually(t, "nothing waits", func() bool { return len(a.calls) == 0 })
+}
+
+// manyGets makes many calls of 200 ms that the engine does not answer, and returns how long all take
+// together.
+func manyGets(t *testing.T, a *Engine) time.Duration {
+	t.Helper()
+	began := time.Now()
+	var all sync.WaitGroup
+	for range 300 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			defer cancel()
+			if _, err := a.Get(ctx, "key"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(began)
 }
 
 // TestGivenUp has the library not send a command of a caller that does not wait any more: it could
 // overtake the caller's next one.
 func TestGivenUp(t *testing.T) {
 	s := valkey.Start(t)
-	a := joined(t, s.URL, "aaaaaaaa", func(o *Options) { o.Lease = time.Minute })
+	a := joined(t, s.URL, "aaaaaaaa")
 	put(t, a, "unit", "key", "record")
 	caller, cancel := context.WithCancel(context.Background())
 	_, err := run(caller, a, func(ctx context.Context, c client.Client) (int64, error) {

@@ -14,7 +14,7 @@ import (
 
 func TestMembers(t *testing.T) {
 	s := valkey.Start(t)
-	a, b := joined(t, s.URL, "aaaaaaaa"), opened(t, s.URL, "bbbbbbbb")
+	a, b := joined(t, s.URL, "aaaaaaaa"), opened(t, s.URL, "bbbbbbbb", func(o *Options) { o.Lease = 300 * time.Millisecond })
 	if _, _, err := b.Beat(soon(t), Lease{}); err != ErrNotJoined {
 		t.Errorf("a Beat before Join: %v", err)
 	}
@@ -53,9 +53,7 @@ func TestClaimRace(t *testing.T) {
 	s := valkey.Start(t)
 	var engines []*Engine
 	for _, id := range []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"} {
-		e := joined(t, s.URL, id)
-		keepAlive(t, e)
-		engines = append(engines, e)
+		engines = append(engines, joined(t, s.URL, id))
 	}
 	for round := range 20 {
 		unit := fmt.Sprint("unit ", round)
@@ -88,10 +86,9 @@ func TestClaimRace(t *testing.T) {
 // TestClaimOfTheDead has many replicas take the units of a dead one, which they know to be dead.
 func TestClaimOfTheDead(t *testing.T) {
 	s := valkey.Start(t)
-	long := func(o *Options) { o.Lease = time.Minute }
-	dead := joined(t, s.URL, "dddddddd", long)
-	engines := []*Engine{joined(t, s.URL, "aaaaaaaa", long), joined(t, s.URL, "bbbbbbbb", long)}
-	s.Command("DEL", "{toolman:test}:grace")
+	dead := joined(t, s.URL, "dddddddd")
+	engines := []*Engine{joined(t, s.URL, "aaaaaaaa"), joined(t, s.URL, "bbbbbbbb")}
+	endLeases(s)
 	claim(t, dead, "unit", "")
 	if owner, _ := claim(t, engines[0], "unit", ""); owner != "dddddddd" {
 		t.Errorf("%s took the unit of a live replica", owner)
@@ -125,9 +122,15 @@ func TestClaimOfTheDead(t *testing.T) {
 func TestLeaseEnds(t *testing.T) {
 	s := valkey.Start(t)
 	a, b := joined(t, s.URL, "aaaaaaaa"), joined(t, s.URL, "bbbbbbbb")
-	keepAlive(t, b)
 	put(t, a, "unit", "key", "record")
-	eventually(t, "b owns the unit of a, whose lease has ended", func() bool { owner, _ := claim(t, b, "unit", ""); return owner == "bbbbbbbb" })
+	endLeases(s)
+	if owner, _ := claim(t, b, "unit", ""); owner != "aaaaaaaa" {
+		t.Errorf("%s owns the unit of a, which has a lease", owner)
+	}
+	endLeases(s, "aaaaaaaa")
+	if owner, _ := claim(t, b, "unit", ""); owner != "bbbbbbbb" {
+		t.Errorf("%s owns the unit of a, whose lease has ended", owner)
+	}
 	wantRecord(t, b, "key", "record")
 	wantLost(t, a, true)
 	if owner := put(t, a, "unit", "key", "other"); owner != "bbbbbbbb" {
@@ -141,21 +144,23 @@ func TestLeasesEndTogether(t *testing.T) {
 	s := valkey.Start(t)
 	a, b := joined(t, s.URL, "aaaaaaaa"), joined(t, s.URL, "bbbbbbbb")
 	claim(t, a, "unit", "")
-	eventually(t, "the leases have ended", func() bool { return !strings.Contains(strings.Join(s.Keys(), " "), ":r:") })
+	endLeases(s, "aaaaaaaa", "bbbbbbbb")
+	s.Command("DEL", "{toolman:test}:up") // it lasts as long as the last of them
 	for _, lost := range []bool{true, false} {
 		if owner, _ := claim(t, b, "unit", ""); owner != "aaaaaaaa" {
 			t.Fatalf("%s owns the unit", owner)
 		}
 		wantLost(t, b, lost) // b alone has a lease again
 	}
-	keepAlive(t, b)
-	eventually(t, "b owns the unit of a, which does not come back", func() bool { owner, _ := claim(t, b, "unit", ""); return owner == "bbbbbbbb" })
+	endLeases(s)
+	if owner, _ := claim(t, b, "unit", ""); owner != "bbbbbbbb" {
+		t.Errorf("%s owns the unit of a, which does not come back", owner)
+	}
 }
 
 func TestRecords(t *testing.T) {
 	s := valkey.Start(t)
-	long := func(o *Options) { o.Lease = time.Minute }
-	a, b := joined(t, s.URL, "aaaaaaaa", long), joined(t, s.URL, "bbbbbbbb", long)
+	a, b := joined(t, s.URL, "aaaaaaaa"), joined(t, s.URL, "bbbbbbbb")
 	wantRecord(t, a, "key", "")
 	wantOwner(t, a, "unit", "")
 	if owner := put(t, a, "unit", "key", "one"); owner != "aaaaaaaa" {
@@ -217,9 +222,8 @@ func TestRecords(t *testing.T) {
 func TestAReplicaThatLivesKeepsItsUnitsWithoutALease(t *testing.T) {
 	s := valkey.Start(t)
 	a, b := joined(t, s.URL, "aaaaaaaa"), joined(t, s.URL, "bbbbbbbb")
-	keepAlive(t, b)
 	claim(t, a, "unit", "")
-	time.Sleep(700 * time.Millisecond) // the lease of a ends, and so does the grace
+	endLeases(s, "aaaaaaaa")
 	if owner, _, err := b.Claim(soon(t), "unit", "", ttl, "cccccccc", "aaaaaaaa"); owner != "aaaaaaaa" || err != nil {
 		t.Errorf("%s, %v", owner, err)
 	}
@@ -258,7 +262,7 @@ func TestRenew(t *testing.T) {
 
 func TestLostAfterFlush(t *testing.T) {
 	s := valkey.Start(t)
-	a := joined(t, s.URL, "aaaaaaaa", func(o *Options) { o.Lease = time.Minute })
+	a := joined(t, s.URL, "aaaaaaaa")
 	key := join(t, a)
 	for i := range 5 {
 		put(t, a, fmt.Sprint("unit ", i), "key", "record")
@@ -289,8 +293,7 @@ func TestLostInFailover(t *testing.T) {
 	host, port, _ := strings.Cut(old.Addr, ":")
 	next := valkey.Start(t, "--replicaof", host+" "+port)
 	proxy := relay(t, old.Addr)
-	long := func(o *Options) { o.Lease = time.Minute }
-	a := joined(t, "redis://"+proxy.addr, "aaaaaaaa", long)
+	a := joined(t, "redis://"+proxy.addr, "aaaaaaaa")
 	for i := range 5 {
 		put(t, a, fmt.Sprint("unit ", i), "key", "record")
 	}

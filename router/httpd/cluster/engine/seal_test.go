@@ -53,7 +53,7 @@ func TestNothingReadable(t *testing.T) {
 // TestForeignValues refuses what someone else has written, or moved.
 func TestForeignValues(t *testing.T) {
 	s := valkey.Start(t)
-	a := joined(t, s.URL, "aaaaaaaa", func(o *Options) { o.Lease = time.Minute })
+	a := joined(t, s.URL, "aaaaaaaa")
 	put(t, a, "unit", "key", "record")
 	put(t, a, "unit", "key 2", "record 2")
 	k := a.keys.Load()
@@ -77,7 +77,7 @@ func TestForeignValues(t *testing.T) {
 func TestRotation(t *testing.T) {
 	s := valkey.Start(t)
 	with := func(secrets ...[]byte) func(*Options) {
-		return func(o *Options) { o.Secrets, o.Lease = secrets, time.Minute }
+		return func(o *Options) { o.Secrets = secrets }
 	}
 	a := joined(t, s.URL, "aaaaaaaa", with(secretA))
 	put(t, a, "unit", "key", "record")
@@ -154,12 +154,11 @@ func TestJoinRace(t *testing.T) {
 func TestOlderKeyStays(t *testing.T) {
 	for _, newFirst := range []bool{false, true} {
 		s := valkey.Start(t)
-		long := func(o *Options) { o.Lease = time.Minute }
-		old := joined(t, s.URL, "aaaaaaaa", long)
+		old := joined(t, s.URL, "aaaaaaaa")
 		key := join(t, old)
 		time.Sleep(2 * time.Millisecond) // a later millisecond
 		s.Flush()
-		late := joined(t, s.URL, "bbbbbbbb", long)
+		late := joined(t, s.URL, "bbbbbbbb")
 		if join(t, late) == key {
 			t.Fatal("the engine did not forget the key")
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"toolman/fixtures/valkey"
 )
@@ -19,8 +18,7 @@ func TestSentinel(t *testing.T) {
 	})
 	sentinel.Kill()
 
-	long := func(o *Options) { o.Lease = time.Minute }
-	a := opened(t, sentinel.URL+"?master_set=mymaster", "aaaaaaaa", long)
+	a := opened(t, sentinel.URL+"?master_set=mymaster", "aaaaaaaa")
 	if _, err := a.Join(soon(t)); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("without Sentinel: %v", err)
 	}
