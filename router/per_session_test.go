@@ -31,8 +31,10 @@ func apiece(t *testing.T, share dial.Share) (h *hall, over chan string, log *obs
 	return h, over, log
 }
 
-func (h *hall) configured(key string) *visitor {
-	who := client.Info{}
+func (h *hall) configured(key string) *visitor { return h.as(client.Info{}, key) }
+
+// as is configured for a client of this kind.
+func (h *hall) as(who client.Info, key string) *visitor {
 	if key != "" {
 		who.Config = map[string]string{"KEY": key}
 	}
@@ -71,6 +73,26 @@ func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
 	}
 	if n := h.running.Load(); n != 2 {
 		t.Errorf("%d servers run, want 2", n)
+	}
+}
+
+// All servers may be ready, or need nobody's greeting, before the only client says who it is.
+func TestTheOnlyClientHasAServerOfItsOwnConfiguration(t *testing.T) {
+	h, _, _ := apiece(t, dial.ShareAuto)
+	if list := h.as(soleClient, "one").lists(t); !strings.Contains(list, `"a_of_one"`) {
+		t.Errorf("it is listed %s", list)
+	}
+	h, _, _ = apiece(t, dial.ShareAuto)
+	v := h.as(soleClient, "")
+	v.says(callFrame("1", "a_of_one", "{}"))
+	if answer := v.hears(`"id":1`); !strings.Contains(answer, "this session has no server a, because the session has no KEY") {
+		t.Errorf("a call is answered %s", answer)
+	}
+	h, _, _ = apiece(t, dial.ShareAuto)
+	m := h.enter(client.Info{Sole: true, Config: map[string]string{"KEY": "two"}})
+	m.says(modern("1", "tools/list", `"x":1`, `{}`))
+	if list := m.hears(`"id":1`); !strings.Contains(list, `"a_of_two"`) {
+		t.Errorf("a modern client is listed %s", list)
 	}
 }
 

@@ -49,10 +49,9 @@ func (s *Session) initializeLocked(req *client.Request) {
 	s.Peer.Revision = version
 	s.Tracker.Changed()
 	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, s.own.Instructions(req.Modern)))
+	s.servers.StartDedicated()
 	if s.Info.Sole {
 		s.env.Host.Greet(hello)
-	} else if s.env.Host.Opened() {
-		s.servers.StartDedicated()
 	}
 }
 
@@ -68,7 +67,7 @@ func (s *Session) modernRequestLocked(req *client.Request) {
 			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.Method))})
 	default:
 		hello := s.noteFirstModernLocked(req)
-		if hello != nil && !s.Info.Sole && s.env.Host.Opened() {
+		if hello != nil {
 			s.servers.StartDedicated()
 		}
 		s.serveWhenReadyLocked(req)

@@ -132,7 +132,7 @@ func TestLoginAndLogout(t *testing.T) {
 		t.Fatalf("%v, printed %q, said\n%s", err, out, said)
 	}
 	host := strings.TrimPrefix(s.Auth, "http://")
-	for _, want := range []string{"remote: the server " + s.URL + " names " + host + " for logins; it is asked for the scopes read write", "remote: logged in at " + s.Issuer() + " (read write), renewed by itself", "remote: the server has 2 tools"} {
+	for _, want := range []string{"remote: the server " + s.URL + " names " + host + " for logins; toolman asks it for the scopes read write", "remote: logged in at " + s.Issuer() + " (read write), renewed by itself", "remote: the server has 2 tools"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}

@@ -118,7 +118,7 @@ func (f *Flow) show(at string) <-chan error {
 		f.unopened()
 		return nil
 	}
-	f.Say(f.Name + ": waiting for the login in the browser; if none shows it, open the URL above")
+	f.Say(f.Name + ": waiting for the login in the browser; if none shows it, open its URL yourself")
 	opened := make(chan error, 1)
 	go func() { opened <- f.Open(at) }() // some browsers end only when the page is loaded
 	return opened

@@ -45,7 +45,7 @@ func (f *Flow) device(ctx context.Context) (*logins.Record, error) {
 	}
 	f.Secret(d.code)
 	f.announce(d.uri)
-	f.Say(fmt.Sprintf("%s: open this URL on any device, and enter the code %s; it is good for %v", f.Name, d.userCode, d.life))
+	f.Say(fmt.Sprintf("%s: open this URL on any device, and enter the code %s; it is valid for %v", f.Name, d.userCode, d.life))
 	f.Print(d.uri)
 	if d.complete != "" {
 		f.Say(f.Name + ": this URL has the code in it: " + d.complete)

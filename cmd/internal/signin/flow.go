@@ -202,11 +202,11 @@ func (f *Flow) announce(where string) {
 	if err != nil {
 		return // it was checked
 	}
-	what := "no scopes"
+	what := "no particular scopes"
 	if len(f.scopes) > 0 {
 		what = "the scopes " + sanitize.Cut(strings.Join(f.scopes, " "), 10*maxShown)
 	}
-	f.Say(fmt.Sprintf("%s: the server %s names %s for logins; it is asked for %s", f.Name, httpclient.Shown(f.server), sanitize.Cut(u.Host, maxShown), what))
+	f.Say(fmt.Sprintf("%s: the server %s names %s for logins; toolman asks it for %s", f.Name, httpclient.Shown(f.server), sanitize.Cut(u.Host, maxShown), what))
 }
 
 // exchange requests tokens with a form, and saves the login.
