@@ -45,6 +45,28 @@ func TestWhatTheEngineHasLostIsStoredAgain(t *testing.T) {
 	})
 }
 
+// The engine has lost who owns a caller, and the owner is too busy to say so at once.
+func TestABusyOwnerKeepsItsCallers(t *testing.T) {
+	server := valkey.Start(t)
+	a, b := start(t, server), start(t, server)
+	for _, who := range []string{"who", "another"} {
+		a.post(who, call)
+	}
+	b.post("another", call) // the replicas are connected
+	a.keeping.Lock()
+	defer a.keeping.Unlock()
+	a.verifying.Lock()
+	a.pauses.Add(1)
+	server.Flush()
+	time.AfterFunc(400*time.Millisecond, func() {
+		a.verified.Store(a.pauses.Load())
+		a.verifying.Unlock()
+	})
+	if _, got := b.post("who", call); got != a.o.Replica {
+		t.Errorf("%q has served the caller, the owner is %s", got, a.o.Replica)
+	}
+}
+
 func TestARecordThatIsTooLongIsNotTriedAgain(t *testing.T) {
 	server := valkey.Start(t)
 	a := start(t, server)

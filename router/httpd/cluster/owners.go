@@ -157,12 +157,11 @@ var errNoTaker = errors.New("this replica of toolman is ending, and there is no 
 // it then. dead is a replica that is known to be dead, or "". The error is presence.ErrUnavailable
 // if that cannot be decided now.
 func (c *Cluster) claim(ctx context.Context, name, dead string, legacy bool) (owner string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, engineTime)
-	defer cancel()
 	fresh := false
 	if c.engineUp.Load() {
+		ctx, cancel := context.WithTimeout(ctx, engineTime)
 		owner, fresh, err = c.o.Engine.Claim(ctx, name, dead, c.ttl(), c.leaseless(dead)...)
-		if err != nil {
+		if cancel(); err != nil {
 			c.o.Log.Warn("an owner cannot be looked up", zap.NamedError("err", err))
 		}
 	}
@@ -177,6 +176,8 @@ func (c *Cluster) claim(ctx context.Context, name, dead string, legacy bool) (ow
 	// The engine does not answer, or knows no owner: it may have lost the last second.
 	if other := c.askOwner(ctx, name); other != "" {
 		if fresh {
+			ctx, cancel := context.WithTimeout(ctx, engineTime)
+			defer cancel()
 			c.o.Engine.Yield(ctx, name, other, c.ttl()) // without it, other writes it with its next record
 		}
 		c.learn(name, other)
