@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/fixtures/process"
 	"toolman/fixtures/valkey"
 )
 
@@ -37,7 +38,7 @@ func TestSentinel(t *testing.T) {
 }
 
 func TestValkeyCluster(t *testing.T) {
-	s := valkey.New(t, "--cluster-enabled", "yes")
+	s := valkey.New(t, "--cluster-enabled", "yes", "--cluster-port", process.FreePort(t))
 	url := s.URL + "?addr=" + s.Addr
 	a := opened(t, url, "aaaaaaaa")
 	if _, err := a.Join(soon(t)); err == nil || !strings.Contains(err.Error(), "refused") {
