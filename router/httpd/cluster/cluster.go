@@ -41,7 +41,7 @@ const (
 	pauseLimit = 2500 * time.Millisecond
 	saveTime   = 250 * time.Millisecond // how long a response may wait until a record is stored
 	engineTime = time.Second            // for other answers of the engine that a request waits for
-	askTime    = time.Second            // for the answers of all other replicas; a busy owner must have time to say so
+	askTime    = time.Second            // for the answers of all other replicas, which may be busy
 	probeTime  = 500 * time.Millisecond
 	patience   = 5 * time.Second        // how long a request waits for an owner
 	dying      = time.Second            // how long a replica that is killed may break off connections before nobody listens
