@@ -12,7 +12,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
 	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
@@ -90,7 +89,7 @@ func Dial(o Options) (*Conn, error) {
 	c := &Conn{
 		o: o, server: server, done: make(chan struct{}), slots: make(chan struct{}, o.Parallel),
 		work: make(chan *post), idle: make(chan struct{}, idleWorkers),
-		out:     outbox{limit: peer.DefaultQueueLimit, open: map[string]*post{}, drained: make(chan struct{})},
+		out:     outbox{limit: peer.DefaultQueueLimit, open: map[string]*post{}, answering: map[*post]bool{}, drained: make(chan struct{})},
 		session: legacySession{replayable: map[string][]byte{}},
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
@@ -175,16 +174,12 @@ func (c *Conn) worker(p *post) {
 	}
 }
 
-// Answering returns the number of requests without a response, not counting subscriptions.
-func (c *Conn) Answering() (n int) {
+// Answering returns the number of requests whose response the handler does not have, not counting
+// subscriptions and cancelled requests.
+func (c *Conn) Answering() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range c.out.open {
-		if p.method != mcpwire.Listen {
-			n++
-		}
-	}
-	return n
+	return len(c.out.answering)
 }
 
 // CloseWrite ends the session and then the connection, once the queued messages have arrived.

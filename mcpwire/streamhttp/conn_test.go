@@ -188,6 +188,40 @@ func TestTheEndIsToldOnce(t *testing.T) {
 	}
 }
 
+// toolman ends a connection when Answering is 0, and must not lose a response by that.
+func TestAResponseIsOpenUntilTheHandlerHasIt(t *testing.T) {
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) { asJSON(w, 200, result(body, "{}")) })
+	conn, h := dial(t, Options{URL: f.URL})
+	h.during = func() {
+		if n := conn.Answering(); n != 1 {
+			t.Errorf("while the response comes, %d requests are open", n)
+		}
+	}
+	send(t, conn, modern("1", "tools/call", `"name":"a"`))
+	h.next()
+	for conn.Answering() != 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A cancelled request has no response that anybody waits for.
+func TestACancelledRequestIsNotOpen(t *testing.T) {
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		if methodIs(body, "tools/call") {
+			<-r.Context().Done()
+		}
+	})
+	for _, request := range []string{modern("1", "tools/call", `"name":"a"`), legacy("1", "tools/call", `{"name":"a"}`)} {
+		conn, _ := dial(t, Options{URL: f.URL})
+		send(t, conn, request)
+		f.heard(t)
+		send(t, conn, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		if n := conn.Answering(); n != 0 {
+			t.Errorf("after the cancellation of %s, %d requests are open", request, n)
+		}
+	}
+}
+
 // A passer passes what comes on to a peer.
 type passer struct {
 	to *peer.Peer

@@ -20,6 +20,7 @@ type outbox struct {
 	queued           []*post          // not flushed yet
 	open             map[string]*post // requests without a response, by ID
 	pending          int              // messages that are not done
+	answering        map[*post]bool   // requests that are not done, without subscriptions and cancelled requests
 	bytes            int              // of messages that are not written
 	barrier          <-chan struct{}  // closed when later messages may follow: after the handshake, and after a change of the session
 	lastNotification <-chan struct{}  // closed when the last notification in the sequence has arrived
@@ -62,6 +63,9 @@ func (o *outbox) schedule(p *post) bool {
 
 func (o *outbox) scheduleRequest(p *post) {
 	o.open[p.id] = p
+	if p.method != mcpwire.Listen {
+		o.answering[p] = true
+	}
 	switch {
 	case p.era == mcpwire.Modern && !o.handshake:
 		o.version = p.version
@@ -107,6 +111,7 @@ func (o *outbox) cancel(p *post, id string) bool {
 		return p.era == mcpwire.Legacy
 	}
 	o.take(of)
+	delete(o.answering, of)
 	if of.era == mcpwire.Modern {
 		of.cancel()
 		return false
@@ -146,6 +151,7 @@ func (o *outbox) finish(p *post) {
 	o.wrote(p)
 	closeOnce(p.begun)
 	o.pending--
+	delete(o.answering, p)
 	if p.settled != nil {
 		p.settled()
 	}

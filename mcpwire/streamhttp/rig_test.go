@@ -23,6 +23,7 @@ type catcher struct {
 	frames chan string
 	closed chan error
 	inside sync.Mutex // fails the test when two messages come at once
+	during func()     // if not nil, runs while a message is delivered
 	t      *testing.T
 }
 
@@ -42,6 +43,9 @@ func (h *catcher) keep(text string) {
 		return
 	}
 	defer h.inside.Unlock()
+	if h.during != nil {
+		h.during()
+	}
 	h.frames <- text
 }
 

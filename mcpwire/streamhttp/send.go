@@ -46,8 +46,8 @@ func (c *Conn) request(p *post) {
 		return
 	}
 	if f := c.deliver(p); f != nil {
+		c.expire(f) // first: a client that has the answer may send another request at once
 		c.fail(p, f)
-		c.expire(f)
 	}
 }
 
