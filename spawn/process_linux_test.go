@@ -76,8 +76,10 @@ func TestAdoptedOrphansOfTheGroupAreReaped(t *testing.T) {
 	}
 	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 	dir := t.TempDir()
-	p := run(t, nil, script("fork", "announce "+dir+" hang", "announce", dir, "exit", "0")...)
+	p := run(t, nil, script("fork", "announce "+dir+" hang", "announce", dir, "eof", "exit", "0")...)
 	all := announced(t, dir, 2)
+	p.Stdin().Close()
+	waitFor(t, "exit", p.Done())
 	p.Stop(closer(p), brief)
 	waitFor(t, "the end", p.ended)
 	for _, id := range all {

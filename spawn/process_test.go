@@ -247,16 +247,18 @@ func TestGroupOutlivesItsLeaderUntilKilled(t *testing.T) {
 
 func TestGroupIsKilledWhenNobodyAsks(t *testing.T) {
 	dir := t.TempDir()
-	p := run(t, nil, script("fork", "ignore announce "+dir+" hang", "exit", "0")...)
+	p := run(t, nil, script("fork", "ignore announce "+dir+" hang", "eof", "exit", "0")...)
 	all := announced(t, dir, 1)
+	p.Stdin().Close()
 	waitFor(t, "the end", p.ended)
 	awaitDead(t, all)
 }
 
 func TestStopKillsTheGroupOfALeaderThatIsGone(t *testing.T) {
 	dir := t.TempDir()
-	p := run(t, nil, script("fork", "term announce "+dir+" hang", "exit", "0")...)
+	p := run(t, nil, script("fork", "term announce "+dir+" hang", "eof", "exit", "0")...)
 	readLine(t, p)
+	p.Stdin().Close()
 	waitFor(t, "exit", p.Done())
 	p.Stop(closer(p), Ladder{0, patience})
 	waitFor(t, "the end", p.ended)
