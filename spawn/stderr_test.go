@@ -121,10 +121,12 @@ func TestStopDoesNotWaitForAStderrThatIsStuck(t *testing.T) {
 		Stderr: func(string) { <-gate },
 	})
 	readLine(t, p)
+	start := time.Now()
 	p.Stop(closer(p), brief) // the test's own time limit if it waits
-	if !p.hasExited() {
+	if !p.hasExited() && time.Since(start) < killWait {
 		t.Error("Stop came back before the child was gone")
 	}
+	waitFor(t, "exit", p.Done())
 	close(gate)
 	waitFor(t, "the end", p.ended)
 }
