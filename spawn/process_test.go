@@ -23,7 +23,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen; it says nothing about how fast it should.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // unhurried is a ladder whose waits no well-behaved child needs, so that how it ended shows which
 // rung ended it.
