@@ -142,6 +142,34 @@ func TestNothingOvertakesTheHandshake(t *testing.T) {
 	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 }
 
+// Nor does what waits for a change of the session, which has a limit that the handshake has not.
+func TestAChangeOfTheSessionWaitsForTheHandshake(t *testing.T) {
+	s := newSessions()
+	released := make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		if methodIs(body, "notifications/initialized") {
+			<-released
+		}
+		s.serve(w, r, body)
+	})
+	t.Cleanup(release)
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	send(t, conn, legacy("2", "logging/setLevel", `{"level":"debug"}`))
+	send(t, conn, legacy("3", "tools/call", `{"name":"a"}`))
+	for _, want := range []string{"initialize", "notifications/initialized"} {
+		if got := f.heard(t).method(); got != want {
+			t.Errorf("the server got %s, want %s", got, want)
+		}
+	}
+	time.Sleep(settleTime)
+	f.silent(t)
+	release()
+	h.next()
+	h.next()
+}
+
 func TestNotificationsKeepTheirOrder(t *testing.T) {
 	s := newSessions()
 	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
