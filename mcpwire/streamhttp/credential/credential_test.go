@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"toolman/fixtures/process"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -134,8 +135,9 @@ func TestWhyThereIsNoTokenIsSaidWithoutSecrets(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the authorization server at "+i.URL+" gives no token (invalid_client); check token_url") || strings.Contains(err.Error(), "my-secret") {
 		t.Errorf("got %v", err)
 	}
-	i.Close()
-	err = NewClientCredentials(i.of()).Authorize(t.Context(), http.Header{})
+	gone := i.of()
+	gone.TokenURL = "http://127.0.0.1:" + process.FreePort(t) + "/token"
+	err = NewClientCredentials(gone).Authorize(t.Context(), http.Header{})
 	if err == nil || !strings.Contains(err.Error(), "gives no token: connection refused") || strings.Contains(err.Error(), "/token") {
 		t.Errorf("got %v", err)
 	}
