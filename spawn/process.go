@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// lingerLimit is how long the group lives on after its leader if KillGroup or Stop is not
-	// called.
+	// lingerLimit is how long the group lives on after its leader if KillGroup is not called. The
+	// waits of Stop end then, too.
 	lingerLimit = time.Second
 	// killWait is how long Stop waits for killed processes to end. Only one that is stuck in the
 	// kernel takes that long.
