@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // TestMain makes the test binary be a child when it is started as one.
 func TestMain(m *testing.M) {

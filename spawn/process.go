@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// lingerLimit is how long the group lives on after its leader if KillGroup or Stop is not
-	// called.
+	// lingerLimit is how long the group lives on after its leader if KillGroup is not called. The
+	// waits of Stop end then, too.
 	lingerLimit = time.Second
 	// killWait is how long Stop waits for killed processes to end. Only one that is stuck in the
 	// kernel takes that long.
@@ -105,11 +105,11 @@ func (p *Process) ExitStatus() string {
 func (p *Process) Succeeded() bool { return p.ExitStatus() == "exit status 0" }
 
 // StderrTail returns the last lines of standard error, with an incomplete last one: at most 20
-// lines and 4 KiB, sanitized as those for Command.Stderr. If the child has exited, it waits up to
-// 20 ms for the last lines.
+// lines and 4 KiB, sanitized as those for Command.Stderr. If the child has exited, all that it has
+// written counts; on Windows StderrTail waits up to 20 ms for it.
 func (p *Process) StderrTail() string {
 	if p.hasExited() {
-		closedWithin(p.stderr.eof, 20*time.Millisecond)
+		p.stderr.catchUp()
 	}
 	return p.stderr.tail.String()
 }

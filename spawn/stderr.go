@@ -28,6 +28,7 @@ type stderr struct {
 	tail  *tail
 	queue *asyncwriter.Writer[[]byte] // nil if there is no sink
 	eof   chan struct{}               // closed after the last read
+	turn  sync.Mutex                  // held from a read until tail has what was read; not on Windows
 }
 
 func drainStderr(file *os.File, sink func(string)) *stderr {
@@ -65,15 +66,11 @@ func (sink lineSink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// readBytes is how much is read at once. A larger buffer would quadruple the stack.
+const readBytes = 2 << 10
+
 func (s *stderr) drain() {
-	buf := make([]byte, 2<<10) // a larger buffer would quadruple the stack
-	for {
-		n, err := s.file.Read(buf)
-		s.tail.write(buf[:n])
-		if err != nil { // end of file, or the deadline that finish has set
-			break
-		}
-	}
+	s.read()
 	s.file.Close()
 	s.tail.endLine()
 	close(s.eof)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestStderrLines(t *testing.T) {
@@ -37,6 +38,36 @@ func TestTailHoldsTheLastWordsAsSoonAsTheChildHasExited(t *testing.T) {
 		if got := p.StderrTail(); got != "goodbye" {
 			t.Fatalf("run %d: got %q, want %q", i, got, "goodbye")
 		}
+	}
+}
+
+// However late the goroutine is that reads, what a child has written is in its tail when it has
+// exited, and all of it is read before the end.
+func TestLastWordsDoNotDependOnTheReader(t *testing.T) {
+	r, w, err := newPolledPipe("stderr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() // another process may have it
+	s := &stderr{file: r, eof: make(chan struct{})}
+	var lines []string
+	s.tail = newTail(func(line []byte) { lines = append(lines, string(line)) })
+	p := &Process{exited: make(chan struct{}), stderr: s}
+	close(p.exited)
+	fmt.Fprintln(w, "goodbye")
+	if got := p.StderrTail(); got != "goodbye" {
+		t.Errorf("got %q, want %q", got, "goodbye")
+	}
+	for n := range 1000 { // more than one read takes
+		fmt.Fprintln(w, "line", n)
+	}
+	r.SetReadDeadline(time.Now().Add(-time.Second))
+	s.drain()
+	if len(lines) != 1001 || lines[1000] != "line 999" {
+		t.Errorf("%d lines came, want 1001", len(lines))
+	}
+	if got := p.StderrTail(); !strings.HasSuffix(got, "line 999") {
+		t.Errorf("the tail is %q", got)
 	}
 }
 
@@ -90,10 +121,12 @@ func TestStopDoesNotWaitForAStderrThatIsStuck(t *testing.T) {
 		Stderr: func(string) { <-gate },
 	})
 	readLine(t, p)
+	start := time.Now()
 	p.Stop(closer(p), brief) // the test's own time limit if it waits
-	if !p.hasExited() {
+	if !p.hasExited() && time.Since(start) < killWait {
 		t.Error("Stop came back before the child was gone")
 	}
+	waitFor(t, "exit", p.Done())
 	close(gate)
 	waitFor(t, "the end", p.ended)
 }

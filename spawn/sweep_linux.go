@@ -15,8 +15,8 @@ const (
 	// MiB in all.
 	maxEnviron = 4 << 20
 	// innerLimit is how long the reapers of inner runs may work after their runs were killed. They
-	// know groups without a token.
-	innerLimit = 2 * time.Second
+	// know groups without a token, and have to come up first.
+	innerLimit = endLimit / 2
 	// sweepPause is the time between passes, for killed processes to end.
 	sweepPause = 5 * time.Millisecond
 )

@@ -64,6 +64,15 @@ func TestSweepKillsReapersInTheEnd(t *testing.T) {
 	waitFor(t, "exit", p.Done())
 }
 
+func TestSweepGivesInnerReapersTimeToComeUp(t *testing.T) {
+	t.Parallel()
+	token := rand.Text()
+	p := runWithEnv(t, tokensVar+"="+token, reapingVar+"="+rand.Text())
+	if endRun(token, nil, endLimit/4) || p.hasExited() {
+		t.Error("the reaper of an inner run was killed")
+	}
+}
+
 func TestSweepSparesOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can see the environment of another user's process, so there is nothing to spare")

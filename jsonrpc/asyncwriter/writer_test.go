@@ -67,6 +67,7 @@ func TestAStuckOutputLosesLinesAndReportsThem(t *testing.T) {
 				if room := w.Put(word, 1); room != (word < "d") {
 					t.Errorf("%s: %v", word, room)
 				}
+				synctest.Wait() // from the first on, the Writer is stuck with it
 			}
 			close(out.stuck)
 			time.Sleep(time.Second)
@@ -147,6 +148,7 @@ func TestText(t *testing.T) {
 				t.Errorf("wrote %d, %v", n, err)
 			}
 			copy(line, "XXXXX")
+			synctest.Wait() // the Writer is stuck with the first
 		}
 		close(out.stuck)
 		time.Sleep(time.Second)

@@ -3,7 +3,9 @@ package peer
 import (
 	"errors"
 	"io"
+	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -59,9 +61,9 @@ func TestPeerAnswersTheLastLine(t *testing.T) {
 
 func TestPeerThatDoesNotReadEndsAfterItsLastWords(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(Options) link) {
-		const count = 1000
+		const count = 200
 		l := open(Options{})
-		first, broken, said := make(chan bool), make(chan bool), make(chan bool)
+		first, broken := make(chan bool), make(chan bool)
 		j := newJournal(func(m *jsonrpc.Message, out *Outgoing) {
 			if string(m.Bytes(m.Method)) == `"n0"` {
 				close(first)
@@ -69,35 +71,57 @@ func TestPeerThatDoesNotReadEndsAfterItsLastWords(t *testing.T) {
 			}
 		})
 		l.Start(j)
-		go func() {
-			l.say(t, notes(0, 1))
-			<-first
-			l.say(t, notes(1, count))
-			close(said)
-		}()
+		go l.say(t, notes(0, 1))
 		<-first
-		select {
-		case <-said:
-		case <-time.After(100 * time.Millisecond): // a net.Pipe holds nothing
-		}
+		said := l.lastWords(notes(1, count))
 		l.r.Close()
-		var err error
-		for err == nil {
-			err = l.Send([]byte("are you there"))
-		}
-		if !errors.Is(err, jsonrpc.ErrClosed) {
-			t.Errorf("Send: %v, want ErrClosed", err)
-		}
+		l.fails(t)
 		close(broken)
 		if err := j.closed(t); err == nil || errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("the cause is %v, want why writing failed", err)
 		}
-		got := j.wait(t, count+1)
-		for n := range count {
-			if got[n] != note(n) {
-				t.Fatalf("message %d is %s", n, got[n])
+		n := 1 + said()
+		got := j.wait(t, n+1)
+		if len(got) != n+1 {
+			t.Fatalf("%d messages came of %d", len(got)-1, n)
+		}
+		for i := range n {
+			if got[i] != note(i) {
+				t.Fatalf("message %d is %s", i, got[i])
 			}
 		}
+	})
+}
+
+// lastWords writes lines that a pipe holds, and returns a function that ends the stream and returns
+// how many of them were written. Nobody has read them yet when lastWords returns. A net.Pipe holds
+// nothing: there they are written later, or not at all.
+func (l link) lastWords(lines string) func() int {
+	said := make(chan int, 1)
+	write := func() {
+		n, _ := io.WriteString(l.w, lines)
+		said <- strings.Count(lines[:n], "\n")
+	}
+	if _, waits := l.w.(net.Conn); waits {
+		go write()
+	} else {
+		write()
+	}
+	return func() int {
+		l.w.Close()
+		return <-said
+	}
+}
+
+// fails sends until writing has failed.
+func (l link) fails(t *testing.T) {
+	t.Helper()
+	eventually(t, "writing fails", func() bool {
+		err := l.Send([]byte("are you there"))
+		if err != nil && !errors.Is(err, jsonrpc.ErrClosed) {
+			t.Errorf("Send: %v, want ErrClosed", err)
+		}
+		return err != nil
 	})
 }
 

@@ -1,7 +1,9 @@
 package peer
 
 import (
+	"errors"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,7 +47,7 @@ func (w *streamWire) start() {
 func (w *streamWire) readAll() {
 	shared := make([]byte, readSize)
 	f := &w.peer.frames
-	for w.mayRead() {
+	for again := true; w.mayRead(); {
 		buf := f.space(shared)
 		n, err := w.in.Read(buf)
 		w.reading.Store(false)
@@ -53,6 +55,11 @@ func (w *streamWire) readAll() {
 			f.fill(buf, n)
 			w.peer.deliver()
 		}
+		if again && errors.Is(err, os.ErrDeadlineExceeded) {
+			again = false
+			continue
+		}
+		again = again || n > 0
 		if err != nil {
 			w.peer.end(w.cause(err))
 			return
@@ -128,7 +135,8 @@ func (w *streamWire) fail(err error) {
 }
 
 // armLingerLocked starts the time that a peer has left once writing to it has failed. Each read
-// starts it again. There is no limit where the system cannot interrupt a read.
+// starts it again, as does its first end, which may have come before the read. There is no limit
+// where the system cannot interrupt a read.
 func (w *streamWire) armLingerLocked() {
 	if w.broken == nil {
 		return

@@ -200,7 +200,7 @@ func (j *journal) closed(t *testing.T) error {
 }
 
 // patience is how long tests wait for what must come: only a broken build waits it out.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // eventually waits until what holds.
 func eventually(t *testing.T, what string, holds func() bool) {

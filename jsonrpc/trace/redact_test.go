@@ -310,7 +310,7 @@ func TestATraceIsWithoutWhatWasLentWhenItCame(t *testing.T) {
 	back()
 	w.Event(trace.Event{Event: trace.EventReady, Text: "then swordfish"})
 	close(out.open)
-	if err := w.Close(10 * time.Second); err != nil {
+	if err := w.Close(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.buf.String(); !strings.Contains(text, "first [redacted]") || !strings.Contains(text, "then swordfish") {

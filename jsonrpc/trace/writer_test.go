@@ -318,7 +318,7 @@ func TestEventsOfTheDebugger(t *testing.T) {
 	d.Msg = []byte(`{"id":7,"result":"` + strings.Repeat("x", 40) + `"}`)
 	w.Event(trace.Event{Event: trace.EventReleased, Peer: "fs", Debugged: d})
 	id[0] = '8'
-	if err := w.Close(time.Second); err != nil {
+	if err := w.Close(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	var got []*trace.Record

@@ -22,7 +22,8 @@ type outbox struct {
 	pending          int              // messages that are not done
 	answering        map[*post]bool   // requests that are not done, without subscriptions and cancelled requests
 	bytes            int              // of messages that are not written
-	barrier          <-chan struct{}  // closed when later messages may follow: after the handshake, and after a change of the session
+	barrier          <-chan struct{}  // closed when later messages may follow, after the handshake
+	change           <-chan struct{}  // the same, after a change of the session
 	lastNotification <-chan struct{}  // closed when the last notification in the sequence has arrived
 	notifications    int              // that have not arrived
 	drained          chan struct{}    // closed when closing, and all notifications have arrived
@@ -51,7 +52,7 @@ func (o *outbox) add(p *post) error {
 // schedule decides what a message waits for, and what waits for the message. It reports whether the
 // message is to be sent.
 func (o *outbox) schedule(p *post) bool {
-	p.after = []<-chan struct{}{o.barrier}
+	p.after = []<-chan struct{}{o.barrier, o.change}
 	switch p.msg.Kind {
 	case jsonrpc.Request:
 		o.scheduleRequest(p)
@@ -75,7 +76,7 @@ func (o *outbox) scheduleRequest(p *post) {
 		o.barrier, o.lastNotification = p.done, p.done
 	case p.changesSession():
 		ctx, cancel := context.WithTimeout(context.Background(), settleTime)
-		o.barrier, p.settled = ctx.Done(), cancel
+		o.change, p.settled = ctx.Done(), cancel
 	}
 }
 

@@ -129,6 +129,21 @@ func (f *fake) silent(t *testing.T) {
 	}
 }
 
+// silentUntil fails if the server got something before a time. It reports whether the server still
+// has got nothing: a test on a busy machine may come later than a limit of the connection.
+func (f *fake) silentUntil(t *testing.T, limit time.Time) bool {
+	t.Helper()
+	select {
+	case r := <-f.requests:
+		if time.Now().Before(limit) {
+			t.Fatalf("the server got %s %s", r.Method, r.Body)
+		}
+		return false
+	case <-time.After(50 * time.Millisecond):
+		return true
+	}
+}
+
 // dial connects to a URL, and ends the connection with the test.
 func dial(t *testing.T, o Options) (*Conn, *catcher) {
 	t.Helper()

@@ -142,6 +142,34 @@ func TestNothingOvertakesTheHandshake(t *testing.T) {
 	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 }
 
+// Nor does what waits for a change of the session, which has a limit that the handshake has not.
+func TestAChangeOfTheSessionWaitsForTheHandshake(t *testing.T) {
+	s := newSessions()
+	released := make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		if methodIs(body, "notifications/initialized") {
+			<-released
+		}
+		s.serve(w, r, body)
+	})
+	t.Cleanup(release)
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	send(t, conn, legacy("2", "logging/setLevel", `{"level":"debug"}`))
+	send(t, conn, legacy("3", "tools/call", `{"name":"a"}`))
+	for _, want := range []string{"initialize", "notifications/initialized"} {
+		if got := f.heard(t).method(); got != want {
+			t.Errorf("the server got %s, want %s", got, want)
+		}
+	}
+	time.Sleep(settleTime)
+	f.silent(t)
+	release()
+	h.next()
+	h.next()
+}
+
 func TestNotificationsKeepTheirOrder(t *testing.T) {
 	s := newSessions()
 	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
@@ -392,22 +420,31 @@ func TestWhatChangesTheSessionIsDoneBeforeWhatFollows(t *testing.T) {
 	})
 	conn, h := dial(t, Options{URL: f.URL})
 	begin(t, conn, h)
+	limit := time.Now().Add(settleTime)
 	send(t, conn, legacy("2", "logging/setLevel", `{"level":"debug"}`))
 	send(t, conn, legacy("3", "tools/call", `{"name":"a"}`))
-	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
-	h.want(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+	first := h.next()
+	late := time.Now().After(limit)
+	const two, three = `{"jsonrpc":"2.0","id":2,"result":{}}`, `{"jsonrpc":"2.0","id":3,"result":{}}`
+	if got := first + h.next(); got != two+three && (got != three+two || !late) {
+		t.Errorf("got %s", got)
+	}
 }
 
 // A server that asks on the session's stream loses the question while there is none.
 func TestTheStreamIsOpenBeforeTheFirstRequest(t *testing.T) {
 	s := newSessions()
 	var open atomic.Bool
+	var limit atomic.Pointer[time.Time]
 	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
 		switch {
+		case methodIs(body, "notifications/initialized"):
+			at := time.Now().Add(openTime)
+			limit.Store(&at)
 		case r.Method == http.MethodGet:
 			time.Sleep(100 * time.Millisecond)
 			open.Store(true)
-		case methodIs(body, "tools/call") && !open.Load():
+		case methodIs(body, "tools/call") && !open.Load() && time.Now().Before(*limit.Load()):
 			t.Error("a call comes while there is no stream")
 		}
 		s.serve(w, r, body)

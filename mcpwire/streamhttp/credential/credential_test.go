@@ -14,7 +14,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"toolman/fixtures/process"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -134,8 +136,9 @@ func TestWhyThereIsNoTokenIsSaidWithoutSecrets(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the authorization server at "+i.URL+" gives no token (invalid_client); check token_url") || strings.Contains(err.Error(), "my-secret") {
 		t.Errorf("got %v", err)
 	}
-	i.Close()
-	err = NewClientCredentials(i.of()).Authorize(t.Context(), http.Header{})
+	gone := i.of()
+	gone.TokenURL = "http://127.0.0.1:" + process.FreePort(t) + "/token"
+	err = NewClientCredentials(gone).Authorize(t.Context(), http.Header{})
 	if err == nil || !strings.Contains(err.Error(), "gives no token: connection refused") || strings.Contains(err.Error(), "/token") {
 		t.Errorf("got %v", err)
 	}
@@ -226,5 +229,26 @@ func TestAnotherProgramMayHaveRefreshedTheFile(t *testing.T) {
 	write(t, path, `{"access_token":"old","refresh_token":"used","expires_at":1000}`)
 	if got := authorize(t, NewTokenFile(path, i.of())).Get("Authorization"); got != "Bearer theirs" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A file may look as before and have another token.
+func TestARefreshReadsAFileThatLooksAsBefore(t *testing.T) {
+	i := newIssuer(t, issue)
+	path := filepath.Join(t.TempDir(), "token.json")
+	at := time.Now()
+	put := func(token string) {
+		write(t, path, `{"access_token":"`+token+`","refresh_token":"of-`+token+`"}`)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("first.")
+	of := i.of()
+	of.Lock = func(context.Context, string) (func(), error) { put("second"); return func() {}, nil }
+	f := NewTokenFile(path, of)
+	refused(f, authorize(t, f))
+	if got := authorize(t, f).Get("Authorization"); got != "Bearer second" || len(i.asked()) != 0 {
+		t.Errorf("got %q, asked %d times", got, len(i.asked()))
 	}
 }

@@ -37,6 +37,7 @@ type TokenFile struct {
 	of   OAuth
 	cache
 	read    os.FileInfo                // when the file was read; nil: it was not
+	text    string                     // of the file
 	members map[string]json.RawMessage // of the file; nil: it is no JSON
 }
 
@@ -97,8 +98,22 @@ func (f *TokenFile) load() (changed bool, err error) {
 	if err := f.parse(strings.TrimSpace(string(text)), info.ModTime()); err != nil {
 		return false, fmt.Errorf("token_file: %s %w", f.path, err)
 	}
-	f.read = info
+	f.read, f.text = info, string(text)
 	return true, nil
+}
+
+// reload is load also for a file that looks as before. Linux gives a new file the number of one that
+// is gone, and counts the time of a change in milliseconds.
+func (f *TokenFile) reload() (changed bool, err error) {
+	if changed, err := f.load(); changed || err != nil {
+		return changed, err
+	}
+	text, err := os.ReadFile(f.path)
+	if err != nil || string(text) == f.text {
+		return false, err
+	}
+	f.read = nil
+	return f.load()
 }
 
 // parse reads the text of the file.
@@ -155,7 +170,7 @@ func (f *TokenFile) renew(ctx context.Context) error {
 		}
 		defer unlock()
 	}
-	if changed, err := f.load(); err != nil || changed && f.fresh() || !f.refreshable() {
+	if changed, err := f.reload(); err != nil || changed && f.fresh() || !f.refreshable() {
 		return err
 	}
 	temp, err := reserve(path)
@@ -170,7 +185,7 @@ func (f *TokenFile) renew(ctx context.Context) error {
 		return url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}
 	})
 	if refused, ok := errors.AsType[*Refused](err); ok && refused.InvalidGrant() {
-		if changed, loadErr := f.load(); changed && loadErr == nil && f.fresh() {
+		if changed, loadErr := f.reload(); changed && loadErr == nil && f.fresh() {
 			return nil // by a program that does not know the lock
 		}
 	}
@@ -213,6 +228,7 @@ func (f *TokenFile) write(temp *os.File, path string) error {
 	if err := system.Rename(temp.Name(), path); err != nil {
 		return err
 	}
+	f.text = string(text)
 	f.read, err = os.Stat(f.path)
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"toolman/fixtures/process"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -227,9 +228,7 @@ func TestFailuresThatPass(t *testing.T) {
 			t.Errorf("%d %s: got %+v", tt.status, tt.body, err)
 		}
 	}
-	i := newIssuer(t, issue)
-	i.Close()
-	o := i.of()
+	o := OAuth{TokenURL: "http://127.0.0.1:" + process.FreePort(t)}
 	if _, err := o.Refresh(t.Context(), "r"); !IsPassing(err) {
 		t.Errorf("a network that fails: %v", err)
 	}
