@@ -64,6 +64,23 @@ func TestTheEndOfACredentialIsTold(t *testing.T) {
 	}
 }
 
+// A client may disconnect before this replica knows who owns the client.
+func TestAClientThatIsGoneDecidesNothing(t *testing.T) {
+	server := valkey.Start(t)
+	a, b := start(t, server), start(t, server)
+	a.begin("mcp caller\n", a.caller("who"), []byte("record"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(call))
+	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	if w := httptest.NewRecorder(); !b.Route(b.front())(w, r, b.caller("who")) || w.Code != statusClientGone {
+		t.Errorf("it is answered %d %s", w.Code, w.Body)
+	}
+	if _, got := b.post("who", call); got != a.o.Replica {
+		t.Errorf("%q serves the client then, the owner is %s", got, a.o.Replica)
+	}
+}
+
 // A brokenBody fails after a few bytes, once.
 type brokenBody struct{ reads int }
 
