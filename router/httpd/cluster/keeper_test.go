@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -110,6 +111,20 @@ func TestTheEndOfAnEarlierSessionLeavesTheRecordOfTheNext(t *testing.T) {
 	a.begin("mcp caller\n", who, []byte("two"))
 	a.Ended("mcp caller\n", who, first, nil)
 	if record, err := a.Load(t.Context(), "mcp caller\n", who); string(record) != "two" || err != nil {
+		t.Errorf("%q, %v", record, err)
+	}
+}
+
+// A session that is made without its record loses what the client has switched on.
+func TestAClientThatIsGoneDoesNotLoseItsRecord(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	who := a.caller("who")
+	a.begin("mcp caller\n", who, []byte("record"))
+	await(t, "the record is stored", func() bool { return a.Status().Unprotected == 0 })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if record, err := a.Load(ctx, "mcp caller\n", who); string(record) != "record" || err != nil {
 		t.Errorf("%q, %v", record, err)
 	}
 }
