@@ -64,7 +64,7 @@ func (v *visitor) ask(frame string) string {
 	select {
 	case answer := <-v.heard:
 		return answer
-	case <-time.After(30 * time.Second):
+	case <-time.After(mcptest.Patience):
 		v.t.Fatalf("no answer to %s", frame)
 		return ""
 	}
