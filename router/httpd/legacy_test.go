@@ -100,7 +100,7 @@ func TestASessionIsItsCallersAlone(t *testing.T) {
 }
 
 func TestSessionsAreBoundedAndIdleOnesEnd(t *testing.T) {
-	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{MaxSessions: 2, Idle: 2 * time.Second}})
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{MaxSessions: 2, Idle: soonIdle}})
 	busy := f.initialize("2025-11-25", "{}")
 	stream := busy.listens()
 	oldest := f.initialize("2025-11-25", "{}")

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"toolman/fixtures/mcptest"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
@@ -167,7 +168,7 @@ func (f *far) next(t *testing.T) *farCall {
 	select {
 	case c := <-f.calls:
 		return c
-	case <-time.After(20 * time.Second):
+	case <-time.After(mcptest.Patience):
 		t.Fatal("the server gets no call")
 		return nil
 	}
@@ -194,7 +195,7 @@ func (c farConn) Stop()                                       { c.Close(); <-c.D
 
 // newFrontOfFar serves a server that is reached over HTTP.
 func newFrontOfFar(t *testing.T, f *far, callTimeout time.Duration, o Options) *front {
-	return newFrontOf(t, upstream.Server{Namespace: "fs", StartTimeout: 20 * time.Second, CallTimeout: callTimeout,
+	return newFrontOf(t, upstream.Server{Namespace: "fs", StartTimeout: mcptest.Patience, CallTimeout: callTimeout,
 		Dial: func(func(string)) (dial.Conn, error) {
 			c, err := streamhttp.Dial(streamhttp.Options{URL: f.URL})
 			return farConn{c}, err
@@ -288,7 +289,7 @@ func TestAClientThatDisconnectsFromACallOfARemoteServer(t *testing.T) {
 	for name, modern := range map[string]bool{"calls off a modern request": true, "leaves a legacy one alone": false} {
 		t.Run(name, func(t *testing.T) {
 			server := newFar(t, modern)
-			f := newFrontOfFar(t, server, 0, Options{Options: presence.Options{Idle: 2 * time.Second}})
+			f := newFrontOfFar(t, server, 0, Options{Options: presence.Options{Idle: soonIdle}})
 			ctx, cancel := context.WithCancel(t.Context())
 			q := toolCall(`1`, "fs_slow", `{}`, "")
 			if !modern {

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/fixtures/mcptest"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 	fakemcp.RunIfAsked()
 	os.Exit(m.Run())
 }
+
+// soonIdle is after how long sessions end in tests of that. A busy machine may need seconds for the
+// next request.
+const soonIdle = 6 * time.Second
 
 // A front is an endpoint with a socket, in front of a router with a fake server.
 type front struct {
@@ -49,7 +54,7 @@ func newFront(t *testing.T, spec fakemcp.Spec, o Options) *front {
 		t.Fatal(err)
 	}
 	return newFrontOf(t, upstream.Server{Namespace: "fs",
-		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}, StartTimeout: 20 * time.Second}, o)
+		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}, StartTimeout: mcptest.Patience}, o)
 }
 
 // newFrontOf serves a server whose items are all active.
@@ -248,7 +253,7 @@ func legacyCall(id, tool, arguments, meta string) string {
 // await waits until something is so.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(mcptest.Patience); !so(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never came that %s", what)
 		}

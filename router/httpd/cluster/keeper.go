@@ -30,7 +30,7 @@ func (c *Cluster) Load(ctx context.Context, key string, who *presence.Caller) ([
 	if c.isFree(key, who) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineTime) // the client may go meanwhile
 	defer cancel()
 	if !c.awaitEnd(ctx, key) {
 		return nil, presence.ErrUnavailable

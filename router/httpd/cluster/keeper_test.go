@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -32,10 +33,11 @@ func TestWhatTheEngineHasLostIsStoredAgain(t *testing.T) {
 	key := "mcp " + a.NewID(who)
 	s := a.begin(key, who, []byte("record"))
 	a.keeping.Lock() // while records are stored
+	before := s.saved()
 	server.Flush()
 	beats := a.Status().Beats
 	await(t, "the engine has answered twice", func() bool { return a.Status().Beats >= beats+2 })
-	if n := s.saved(); n != 1 {
+	if n := s.saved() - before; n != 0 {
 		t.Fatalf("it was stored %d times", n)
 	}
 	a.keeping.Unlock()
@@ -49,27 +51,33 @@ func TestWhatTheEngineHasLostIsStoredAgain(t *testing.T) {
 func TestABusyOwnerKeepsItsCallers(t *testing.T) {
 	server := valkey.Start(t)
 	a, b := start(t, server), start(t, server)
-	for _, who := range []string{"who", "another"} {
-		a.post(who, call)
-	}
+	a.hold("another")
 	b.post("another", call) // the replicas are connected
 	a.keeping.Lock()
 	defer a.keeping.Unlock()
-	a.verifying.Lock()
-	a.pauses.Add(1)
-	server.Flush()
-	time.AfterFunc(400*time.Millisecond, func() {
-		a.verified.Store(a.pauses.Load())
-		a.verifying.Unlock()
-	})
-	if _, got := b.post("who", call); got != a.o.Replica {
-		t.Errorf("%q has served the caller, the owner is %s", got, a.o.Replica)
+	for try := 1; ; try++ { // on a busy machine it may be too late at times
+		who := fmt.Sprint("who ", try)
+		a.post(who, call)
+		a.verifying.Lock()
+		a.pauses.Add(1)
+		server.Flush()
+		time.AfterFunc(400*time.Millisecond, func() {
+			a.verified.Store(a.pauses.Load())
+			a.verifying.Unlock()
+		})
+		_, got := b.post(who, call)
+		if got == a.o.Replica {
+			return
+		}
+		if try == 5 {
+			t.Fatalf("%q has served the caller, the owner is %s", got, a.o.Replica)
+		}
 	}
 }
 
 func TestARecordThatIsTooLongIsNotTriedAgain(t *testing.T) {
 	server := valkey.Start(t)
-	a := start(t, server)
+	a := joined(t, server)
 	who := a.caller("who")
 	s := a.begin("mcp "+a.NewID(who), who, make([]byte, engine.MaxRecord+1))
 	if n := a.Status().Unprotected; n != 1 {
@@ -85,13 +93,18 @@ func TestARecordThatIsTooLongIsNotTriedAgain(t *testing.T) {
 
 func TestASessionThatHasEndedIsNotMadeAgain(t *testing.T) {
 	server := valkey.Start(t)
-	a := start(t, server)
+	a := joined(t, server)
 	who := a.caller("who")
 	for range 100 {
 		key := "mcp " + a.NewID(who)
 		s := a.begin(key, who, []byte("record"))
 		a.Ended(key, who, s, nil)
-		if record, err := a.Load(t.Context(), key, who); record != nil || err != nil {
+		var record []byte
+		err := presence.ErrUnavailable
+		for err == presence.ErrUnavailable { // as long as a busy machine has not forgotten it
+			record, err = a.Load(t.Context(), key, who)
+		}
+		if record != nil || err != nil {
 			t.Fatalf("%q, %v", record, err)
 		}
 	}
@@ -108,8 +121,23 @@ func TestTheEndOfAnEarlierSessionLeavesTheRecordOfTheNext(t *testing.T) {
 	who := a.caller("who")
 	first := a.begin("mcp caller\n", who, []byte("one"))
 	a.begin("mcp caller\n", who, []byte("two"))
+	await(t, "the second record is stored", func() bool { return a.Status().Unprotected == 0 })
 	a.Ended("mcp caller\n", who, first, nil)
 	if record, err := a.Load(t.Context(), "mcp caller\n", who); string(record) != "two" || err != nil {
+		t.Errorf("%q, %v", record, err)
+	}
+}
+
+// A session that is made without its record loses what the client has switched on.
+func TestAClientThatIsGoneDoesNotLoseItsRecord(t *testing.T) {
+	server := valkey.Start(t)
+	a := start(t, server)
+	who := a.caller("who")
+	a.begin("mcp caller\n", who, []byte("record"))
+	await(t, "the record is stored", func() bool { return a.Status().Unprotected == 0 })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if record, err := a.Load(ctx, "mcp caller\n", who); string(record) != "record" || err != nil {
 		t.Errorf("%q, %v", record, err)
 	}
 }
@@ -117,6 +145,7 @@ func TestTheEndOfAnEarlierSessionLeavesTheRecordOfTheNext(t *testing.T) {
 func TestUnitsWithoutSessionsAreGivenUp(t *testing.T) {
 	server := valkey.Start(t)
 	a := start(t, server)
+	a.keeping.Lock() // a busy machine may need longer for so many requests than empty units stay
 	for i := range 200 {
 		a.post(fmt.Sprint("who ", i), call)
 	}
@@ -129,13 +158,13 @@ func TestUnitsWithoutSessionsAreGivenUp(t *testing.T) {
 		u.since = u.since.Add(-emptyTime)
 	}
 	a.mu.Unlock()
-	a.upkeep(t.Context())
-	if n := len(a.unitNames()); n != 0 {
-		t.Errorf("there are %d units", n)
-	}
-	if owner, err := a.engine.Owner(t.Context(), a.keys.Load().UnitOf("", a.caller("who 7"))); owner != "" || err != nil {
-		t.Errorf("%s, %v", owner, err)
-	}
+	a.keeping.Unlock()
+	await(t, "no unit is left", func() bool { return len(a.unitNames()) == 0 })
+	unit := a.keys.Load().UnitOf("", a.caller("who 7"))
+	await(t, "the engine knows it", func() bool {
+		owner, err := a.engine.Owner(t.Context(), unit)
+		return owner == "" && err == nil
+	})
 }
 
 func TestACallerWhoIsFreeNoLongerGetsASessionOfTheCluster(t *testing.T) {
@@ -165,6 +194,7 @@ func TestAtItsEndAReplicaKeepsSessionsThatOthersCannotMake(t *testing.T) {
 	a := start(t, server)
 	who := a.caller("who")
 	long, short := a.begin("mcp "+a.NewID(who), who, make([]byte, engine.MaxRecord+1)), a.begin("mcp "+a.NewID(who), who, []byte("record"))
+	await(t, "the short record is stored", func() bool { return a.Status().Unprotected == 1 })
 	for _, s := range a.kept(none, stored) {
 		s.Move()
 	}
@@ -174,8 +204,7 @@ func TestAtItsEndAReplicaKeepsSessionsThatOthersCannotMake(t *testing.T) {
 }
 
 func TestTheSecondPauseCounts(t *testing.T) {
-	a := start(t, valkey.Start(t))
-	a.stop() // its loop verifies, too
+	a := joined(t, valkey.Start(t))
 	first := a.pauses.Add(1)
 	second := a.pauses.Add(1)
 	a.verify(t.Context(), first)

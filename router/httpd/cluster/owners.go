@@ -157,6 +157,7 @@ var errNoTaker = errors.New("this replica of toolman is ending, and there is no 
 // it then. dead is a replica that is known to be dead, or "". The error is presence.ErrUnavailable
 // if that cannot be decided now.
 func (c *Cluster) claim(ctx context.Context, name, dead string, legacy bool) (owner string, err error) {
+	ctx = context.WithoutCancel(ctx) // that the client has gone says nothing about the owner
 	fresh := false
 	if c.engineUp.Load() {
 		ctx, cancel := context.WithTimeout(ctx, engineTime)

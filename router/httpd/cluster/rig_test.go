@@ -53,6 +53,14 @@ func start(t testing.TB, server *valkey.Server, change ...func(*Options)) *repli
 	return r
 }
 
+// joined makes a replica that has joined, and does nothing by itself.
+func joined(t testing.TB, server *valkey.Server) *replica {
+	t.Helper()
+	r := prepare(t, server)
+	await(t, "the replica joins", func() bool { return r.join(t.Context()) })
+	return r
+}
+
 // prepare makes a replica that does not run.
 func prepare(t testing.TB, server *valkey.Server, change ...func(*Options)) *replica {
 	t.Helper()
@@ -144,6 +152,12 @@ func (r *replica) send(req *http.Request) (status int, text string) {
 		r.t.Error(err)
 	}
 	return resp.StatusCode, string(all)
+}
+
+// hold gives a caller's unit a session: without one it is given up after a while.
+func (r *replica) hold(who string) {
+	r.t.Helper()
+	r.begin("mcp caller\n", r.caller(who), []byte("record"))
 }
 
 // A kept is a presence.Kept that notes how it ends.

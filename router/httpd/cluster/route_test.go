@@ -21,6 +21,7 @@ func TestRequestsOfACallerGoToOneReplica(t *testing.T) {
 	server := valkey.Start(t)
 	a, b, c := start(t, server), start(t, server), start(t, server)
 	_, owner := a.post("who", call)
+	a.hold("who")
 	for _, edge := range []*replica{b, c, a, c} {
 		if _, got := edge.post("who", call); got != owner {
 			t.Errorf("%s has served what is %s's", got, owner)
@@ -32,6 +33,7 @@ func TestASessionIDDoesNotBringRequestsOfTheModernEraToItsReplica(t *testing.T) 
 	server := valkey.Start(t)
 	a, b := start(t, server), start(t, server)
 	_, owner := a.post("who", call)
+	a.hold("who")
 	id := b.NewID(b.caller("who"))
 	b.own(id)
 	req := httptest.NewRequest(http.MethodPost, b.edge.URL+"/mcp", strings.NewReader(call))
@@ -61,6 +63,23 @@ func TestTheEndOfACredentialIsTold(t *testing.T) {
 	}
 	if n := b.Status().Broken; n != 0 {
 		t.Errorf("%d owners count as dead", n)
+	}
+}
+
+// A client may disconnect before this replica knows who owns the client.
+func TestAClientThatIsGoneDecidesNothing(t *testing.T) {
+	server := valkey.Start(t)
+	a, b := start(t, server), start(t, server)
+	a.hold("who")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(call))
+	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	if w := httptest.NewRecorder(); !b.Route(b.front())(w, r, b.caller("who")) || w.Code != statusClientGone {
+		t.Errorf("it is answered %d %s", w.Code, w.Body)
+	}
+	if _, got := b.post("who", call); got != a.o.Replica {
+		t.Errorf("%q serves the client then, the owner is %s", got, a.o.Replica)
 	}
 }
 
@@ -117,7 +136,7 @@ func TestABodyCountsWhileItIsForwarded(t *testing.T) {
 func TestWhatMayRunTwiceIsRepeatedWhileAReplicaDies(t *testing.T) {
 	server := valkey.Start(t)
 	owner, edge := start(t, server), start(t, server)
-	owner.post("who", call)
+	owner.hold("who")
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	for body, want := range map[string]int64{list: 4, call: 1} {
 		for attempt := 1; ; attempt++ { // on a busy machine it may not come four times while the replica dies
@@ -144,7 +163,7 @@ func TestWhatMayRunTwiceIsRepeatedWhileAReplicaDies(t *testing.T) {
 func TestAStreamThatIsBrokenOffBeforeItBeginsIsNotOK(t *testing.T) {
 	server := valkey.Start(t)
 	owner, edge := start(t, server), start(t, server)
-	owner.post("who", call)
+	owner.hold("who")
 	owner.serve = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	req, err := http.NewRequest(http.MethodGet, edge.edge.URL+"/mcp", nil)
 	if err != nil {

@@ -61,20 +61,22 @@ func (e Ending) end(srv *http.Server) int {
 		e.Begin()
 	}
 	time.Sleep(e.Notice)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		ctx, cancel := context.WithTimeout(context.Background(), e.Wait+lingerTime)
-		defer cancel()
 		if srv.Shutdown(ctx) != nil {
 			srv.Close()
 		}
 	}()
+	over := time.Now().Add(e.Wait)
 	e.await(closed)
-	cut := e.Calls()
+	cut := e.Calls() // before anything is cut off
 	if e.EndStreams != nil {
 		e.EndStreams()
 	}
+	defer time.AfterFunc(max(time.Until(over), 0)+lingerTime, cancel).Stop()
 	<-closed // the rest are answers on their way, or clients that do not read them
 	return cut
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -15,12 +16,12 @@ import (
 // that lasts until it is ended.
 type endingServer struct {
 	url     string
-	health  *Health
 	calls   atomic.Int32
 	streams atomic.Int32
 	letGo   chan struct{}
 	ended   chan struct{}
 	end     context.CancelFunc
+	late    time.Duration // how long it takes to count the calls
 	cut     int
 	err     error
 	stopped chan struct{}
@@ -46,15 +47,18 @@ func (s *endingServer) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func startEnding(t *testing.T, notice, wait time.Duration) *endingServer {
+// count counts the calls.
+func (s *endingServer) count() int {
+	time.Sleep(s.late)
+	return int(s.calls.Load())
+}
+
+func startEnding(t *testing.T, wait time.Duration) *endingServer {
 	t.Helper()
-	g := &gateway{started: make(chan struct{})}
-	close(g.started)
-	s := &endingServer{health: NewHealth(g), letGo: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{})}
+	s := &endingServer{letGo: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/call", s.call)
 	mux.HandleFunc("/stream", s.stream)
-	mux.Handle("/health", s.health)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +66,7 @@ func startEnding(t *testing.T, notice, wait time.Duration) *endingServer {
 	s.url = "http://" + l.Addr().String()
 	ctx, cancel := context.WithCancel(t.Context())
 	s.end = cancel
-	e := Ending{Health: s.health, Notice: notice, Wait: wait, Calls: func() int { return int(s.calls.Load()) }, EndStreams: func() { close(s.ended) }}
+	e := Ending{Wait: wait, Calls: s.count, EndStreams: func() { close(s.ended) }}
 	go func() {
 		s.cut, s.err = Serve(ctx, &http.Server{Handler: mux}, l, e)
 		close(s.stopped)
@@ -105,7 +109,7 @@ func (s *endingServer) refusesConnections() bool {
 }
 
 func TestCallsUnderWayAreAnsweredBeforeTheEnd(t *testing.T) {
-	s := startEnding(t, 0, time.Minute)
+	s := startEnding(t, time.Minute)
 	call := s.begin("/call")
 	stream := s.begin("/stream")
 	await(t, "both are under way", func() bool { return s.calls.Load() == 1 && s.streams.Load() == 1 })
@@ -132,16 +136,19 @@ func TestCallsUnderWayAreAnsweredBeforeTheEnd(t *testing.T) {
 }
 
 func TestCallsThatTakeTooLongAreCutOff(t *testing.T) {
-	s := startEnding(t, 0, 20*time.Millisecond)
-	call := s.begin("/call")
-	await(t, "the call is under way", func() bool { return s.calls.Load() == 1 })
-	s.end()
-	if got := <-call; got == "answered" {
-		t.Errorf("got %q", got)
-	}
-	<-s.stopped
-	if s.cut != 1 {
-		t.Errorf("%d calls cut off, want 1", s.cut)
+	for _, late := range []time.Duration{0, 2 * lingerTime} { // on a busy machine, too, they are counted before
+		s := startEnding(t, 20*time.Millisecond)
+		call := s.begin("/call")
+		await(t, "the call is under way", func() bool { return s.calls.Load() == 1 })
+		s.late = late
+		s.end()
+		if got := <-call; got == "answered" {
+			t.Errorf("got %q", got)
+		}
+		<-s.stopped
+		if s.cut != 1 {
+			t.Errorf("%d calls cut off, want 1", s.cut)
+		}
 	}
 }
 
@@ -176,19 +183,66 @@ func TestStreamsThatDoNotEndDoNotHoldTheServer(t *testing.T) {
 	}
 }
 
-func TestHealthTurnsWhileClientsAreStillLetIn(t *testing.T) {
-	s := startEnding(t, 3*time.Second, time.Minute)
-	if status, _, _ := get(t, s.url+"/health"); status != 200 {
-		t.Fatalf("before the end: %d", status)
+// pipes is a listener without a network, for a server in a bubble of synctest.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
 	}
-	s.end()
-	await(t, "health turns", func() bool {
-		resp, err := http.Get(s.url + "/health")
-		if err != nil {
-			t.Fatalf("nobody is let in any more, and health was not seen to turn: %v", err)
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func TestHealthTurnsWhileClientsAreStillLetIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const notice = time.Hour
+		g := &gateway{started: make(chan struct{})}
+		close(g.started)
+		health, l := NewHealth(g), &pipes{make(chan net.Conn), make(chan struct{})}
+		client := &http.Client{Transport: &http.Transport{DialContext: l.dial, DisableKeepAlives: true}}
+		wants := func(when string, want int) {
+			t.Helper()
+			status := 0 // nobody is let in
+			if resp, err := client.Get("http://toolman/health"); err == nil {
+				resp.Body.Close()
+				status = resp.StatusCode
+			}
+			if status != want {
+				t.Errorf("%s: %d, want %d", when, status, want)
+			}
 		}
-		resp.Body.Close()
-		return resp.StatusCode == 503
+		ctx, end := context.WithCancel(t.Context())
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			Serve(ctx, &http.Server{Handler: health}, l, Ending{Health: health, Notice: notice})
+		}()
+		wants("before the end", http.StatusOK)
+		end()
+		synctest.Wait()
+		wants("at the end", http.StatusServiceUnavailable)
+		time.Sleep(notice - 1)
+		wants("as long as the notice lasts", http.StatusServiceUnavailable)
+		<-stopped
+		wants("after it", 0)
 	})
 }
 

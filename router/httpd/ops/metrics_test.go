@@ -64,7 +64,7 @@ func (v *visitor) ask(frame string) string {
 	select {
 	case answer := <-v.heard:
 		return answer
-	case <-time.After(30 * time.Second):
+	case <-time.After(mcptest.Patience):
 		v.t.Fatalf("no answer to %s", frame)
 		return ""
 	}
@@ -125,15 +125,15 @@ func TestCallsAreMeasured(t *testing.T) {
 	}
 	v.ask(call("4", "fs_closed"))
 	v.ask(call("5", "made_up_by_a_client"))
+	mcptest.Eventually(t, "a call is counted after its answer was sent", func() bool {
+		_, page, _ := get(t, url)
+		return strings.Contains(page, `toolman_calls_total{upstream="fs",outcome="tool_error"} 1`)
+	})
 	v.says(call("6", "fs_slow"))
 	_, page, _ := get(t, url)
 	hasLines(t, page, `toolman_upstream_inflight{upstream="fs"} 1`, `toolman_sessions 1`)
 	v.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}`)
-	var header http.Header
-	mcptest.Eventually(t, "a call is counted after its answer was sent", func() bool {
-		_, page, header = get(t, url)
-		return strings.Contains(page, `toolman_calls_total{upstream="fs",outcome="tool_error"} 1`)
-	})
+	_, page, header := get(t, url)
 	if header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("Content-Type %q", header.Get("Content-Type"))
 	}

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/fixtures/mcptest"
 	"toolman/jsonrpc/peer"
 	"toolman/router"
 	"toolman/router/upstream"
@@ -36,7 +36,7 @@ func fakeServer(t *testing.T, namespace string, spec fakemcp.Spec) upstream.Serv
 	if err := spec.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	return upstream.Server{Namespace: namespace, StartTimeout: 30 * time.Second,
+	return upstream.Server{Namespace: namespace, StartTimeout: mcptest.Patience,
 		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", file}, Env: os.Environ()}}
 }
 
@@ -223,13 +223,5 @@ func TestDocument(t *testing.T) {
 // await waits until something has become so.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	for !so() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("%s: not within half a minute", what)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	mcptest.Eventually(t, what, so)
 }

@@ -54,7 +54,8 @@ type Engine struct {
 	replica string
 	base    string // that all keys begin with
 	lease   time.Duration
-	secrets [][]byte // the keys that seal the cluster's key, derived from the secrets
+	longest time.Duration // of a call
+	secrets [][]byte      // the keys that seal the cluster's key, derived from the secrets
 	scripts scripts
 	writes  writes
 	calls   chan struct{} // has an element for each call
@@ -76,7 +77,7 @@ func Open(o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		option: option, replica: o.Replica, base: "{toolman:" + o.Name + "}:", lease: o.Lease,
+		option: option, replica: o.Replica, base: "{toolman:" + o.Name + "}:", lease: o.Lease, longest: longestCall,
 		scripts: newScripts(), calls: make(chan struct{}, mostCalls), clean: newCleaner(password),
 	}
 	switch {
@@ -196,7 +197,7 @@ func (e *Engine) call(ctx context.Context, f func(context.Context, valkey.Client
 	done := make(chan error, 1)
 	go func() {
 		defer func() { <-e.calls }()
-		long, cancel := context.WithTimeout(e.life, longestCall)
+		long, cancel := context.WithTimeout(e.life, e.longest)
 		defer cancel()
 		ctx := unhurried{long, ctx}
 		client, err := e.connect(ctx)

@@ -16,8 +16,8 @@ var (
 
 const ttl = time.Minute
 
-// opened returns an Engine that has not connected. Its lease is longer than any test: endLeases ends
-// it.
+// opened returns an Engine that has not connected. It waits for a busy machine, and its lease is
+// longer than any test: endLeases ends it.
 func opened(t *testing.T, url, replica string, change ...func(*Options)) *Engine {
 	t.Helper()
 	o := Options{URL: url, Name: "test", Secrets: [][]byte{secretA}, Replica: replica, Lease: time.Hour}
@@ -29,6 +29,7 @@ func opened(t *testing.T, url, replica string, change ...func(*Options)) *Engine
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
+	e.longest, e.option.Dialer.Timeout, e.option.ConnWriteTimeout = time.Minute, time.Minute, time.Minute
 	return e
 }
 

@@ -245,7 +245,7 @@ func TestNobodyListens(t *testing.T) {
 
 func TestSilentHandshakeEnds(t *testing.T) {
 	l := listen(t)
-	_, got := post(t.Context(), newClient(t, identity(t, 1)), l.Addr().String(), "{}")
+	_, got := post(t.Context(), NewClient(identity(t, 1)), l.Addr().String(), "{}")
 	if got.Err == nil || got.Sent || got.Refused {
 		t.Errorf("got %+v", got)
 	}

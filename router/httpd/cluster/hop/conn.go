@@ -34,15 +34,16 @@ var ErrRefused = errors.New("the replica is not at its address")
 
 // A Client sends requests to other replicas, and keeps connections to them.
 type Client struct {
-	dialer net.Dialer
-	config *tls.Config
-	pool   pool
+	dialer    net.Dialer
+	handshake time.Duration // how long it may take
+	config    *tls.Config
+	pool      pool
 }
 
 // NewClient returns a client with these keys.
 func NewClient(i *Identity) *Client {
 	keepAlive := net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
-	return &Client{dialer: net.Dialer{Timeout: dialTime, KeepAliveConfig: keepAlive}, config: i.Client(), pool: pool{idle: map[string][]*conn{}, dropped: map[string]time.Time{}}}
+	return &Client{dialer: net.Dialer{Timeout: dialTime, KeepAliveConfig: keepAlive}, handshake: handshakeTime, config: i.Client(), pool: pool{idle: map[string][]*conn{}, dropped: map[string]time.Time{}}}
 }
 
 // Close closes the idle connections, and each other one at the end of its request.
@@ -88,7 +89,7 @@ func (c *Client) connect(ctx context.Context, address string) (*conn, error) {
 	}
 	made := &conn{Conn: raw, address: address, made: time.Now()}
 	made.tls = tls.Client(made, c.config)
-	limited, cancel := context.WithTimeout(ctx, handshakeTime)
+	limited, cancel := context.WithTimeout(ctx, c.handshake)
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- made.tls.HandshakeContext(limited) }() // streams do not keep its deep stack

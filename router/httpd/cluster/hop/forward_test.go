@@ -252,8 +252,10 @@ func TestPausedReplicaDoesNotKeepALongBody(t *testing.T) {
 		if err != nil {
 			return
 		}
+		defer conn.Close()
 		tls.Server(conn, keys.Server()).Handshake()
 		arrived <- true
+		<-t.Context().Done()
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan Result, 1)

@@ -107,9 +107,11 @@ func kill(c *tls.Conn) { c.NetConn().Close() }
 // head is what an edge knows in these tests.
 func head() Head { return Head{From: "aaaaaaaa", To: "bbbbbbbb", Unit: "u", Hops: 1} }
 
+// newClient makes a client that waits for a busy replica.
 func newClient(t testing.TB, i *Identity) *Client {
 	t.Helper()
 	c := NewClient(i)
+	c.dialer.Timeout, c.handshake = patient, patient
 	t.Cleanup(c.Close)
 	return c
 }
