@@ -13,6 +13,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/logins"
 	"toolman/fixtures/authserver"
+	"toolman/fixtures/mcptest"
 	"toolman/fixtures/process"
 	"toolman/mcpwire/streamhttp"
 )
@@ -51,7 +52,7 @@ func (p *person) again(change ...func(f *Flow)) *Flow {
 	say := add(&p.said)
 	p.flow = &Flow{
 		Server: Server{Name: "remote", URL: p.URL}, File: p.folder.File(logins.Key{URL: p.URL, Account: "remote"}),
-		Timeout: 30 * time.Second, Say: func(text string) { say(text) }, Secret: add(&p.secrets),
+		Timeout: mcptest.Patience, Say: func(text string) { say(text) }, Secret: add(&p.secrets),
 		Print: func(at string) {
 			p.mu.Lock()
 			p.printed = append(p.printed, at)
