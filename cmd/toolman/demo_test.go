@@ -192,7 +192,7 @@ func TestDemoFailsWhenAStepDoes(t *testing.T) {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "1. ") {
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil { // or it would take its 15 seconds
+	if err := cmd.Process.Signal(os.Interrupt); err != nil { // or it would take its two minutes
 		t.Fatal(err)
 	}
 	rest, _ := io.ReadAll(stdout)
