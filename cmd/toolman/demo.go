@@ -14,8 +14,9 @@ import (
 	"toolman/cmd/internal/engine"
 )
 
-// demoTime is how long the demo may take. It usually takes half a second.
-const demoTime = 15 * time.Second
+// demoTime is how long the demo may take. It usually takes half a second, and much longer on a
+// busy machine.
+const demoTime = 2 * time.Minute
 
 func newDemoCommand(f *engine.Flags) *cobra.Command {
 	var serving, keep bool

@@ -55,6 +55,38 @@ func toolman(t *testing.T, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer,
 	return cmd, stderr, dir
 }
 
+// converse sends lines to toolman, and ends its input when all the requests among them are answered:
+// what is open at its end gets a few seconds, and a busy machine may need more for a server to start.
+func converse(t *testing.T, cmd *exec.Cmd, lines string) (out []byte, err error) {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(stdin, lines)
+	in, open := bufio.NewReader(stdout), strings.Count(lines, `"id":`)
+	for {
+		line, err := in.ReadBytes('\n')
+		out = append(out, line...)
+		if bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","id":`)) {
+			open--
+		}
+		if open == 0 {
+			stdin.Close()
+		}
+		if err != nil {
+			return out, cmd.Wait()
+		}
+	}
+}
+
 func wantNoFiles(t *testing.T, dir string) {
 	t.Helper()
 	left, err := os.ReadDir(dir)
@@ -160,7 +192,7 @@ func TestDemoFailsWhenAStepDoes(t *testing.T) {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "1. ") {
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil { // or it would take its 15 seconds
+	if err := cmd.Process.Signal(os.Interrupt); err != nil { // or it would take its two minutes
 		t.Fatal(err)
 	}
 	rest, _ := io.ReadAll(stdout)
@@ -177,13 +209,12 @@ func TestDemoFailsWhenAStepDoes(t *testing.T) {
 func TestDemoServes(t *testing.T) {
 	tracePath := filepath.Join(t.TempDir(), "trace.jsonl")
 	cmd, stderr, dir := toolman(t, "demo", "--serve", "--trace", tracePath)
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+	out, err := converse(t, cmd, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"notes_find","arguments":{"q":"friday"}}}
 {"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"notes_note://1"}}
 {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"calc_add","arguments":{"a":1,"b":2}}}
 `)
-	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("toolman demo --serve: %v\n%s", err, stderr)
 	}

@@ -23,7 +23,7 @@ func TestAToolmanThatWaitsNeedsLittleMemory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.toml")
 	config := "active_toolsets = [\"*\"]\n"
 	for _, name := range []string{"a", "b", "c"} {
-		config += fmt.Sprintf("[[servers]]\nnamespace = %q\ncommand = \"'%s' __demo-server notes\"\n", name, path)
+		config += fmt.Sprintf("[[servers]]\nnamespace = %q\ncommand = \"'%s' __demo-server notes\"\nstart_timeout = \"60s\"\n", name, path)
 	}
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)

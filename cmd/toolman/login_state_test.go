@@ -46,8 +46,12 @@ func TestAServerThatWantsALoginGetsTheTokenOfTheFile(t *testing.T) {
 `
 	run := func(args ...string) string {
 		cmd, stderr, _ := toolman(t, append(args, "--config", config)...)
-		cmd.Stdin = strings.NewReader(calls)
-		out, _ := cmd.Output()
+		var out []byte
+		if len(args) > 0 {
+			out, _ = cmd.Output()
+		} else {
+			out, _ = converse(t, cmd, calls)
+		}
 		text := string(out) + stderr.String()
 		if strings.Contains(text, "secret") {
 			t.Errorf("a secret is shown:\n%s", text)

@@ -96,11 +96,10 @@ func TestTheTraceShowsARemoteServer(t *testing.T) {
 	t.Setenv("REMOTE_TOKEN", "very-secret")
 	file := filepath.Join(t.TempDir(), "trace")
 	cmd, stderr, _ := toolman(t, "--trace", file, "--config", remoteConfig(t, s.URL+"/mcp?key=query-secret", withToken))
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+	out, err := converse(t, cmd, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"far_good","arguments":{}}}
 `)
-	out, err := cmd.Output()
 	if err != nil || !strings.Contains(string(out), `"id":2,"result":{"content":[{"type":"text","text":"called"}]}`) {
 		t.Fatalf("%v\n%s\n%s", err, out, stderr)
 	}

@@ -20,7 +20,7 @@ import (
 
 const (
 	maxLine   = 4 << 20              // bytes of an answer
-	endTime   = 5 * time.Second      // for an orderly end of the gateway
+	endTime   = 30 * time.Second     // for an orderly end of the gateway
 	abortTime = time.Second          // for its end after an error
 	tracePoll = 2 * time.Millisecond // how often the trace is read
 )

@@ -70,11 +70,12 @@ func Remove(dir string) error {
 
 // play starts a gateway in dir, goes through the script and ends the gateway.
 func play(ctx context.Context, s *screen, program, dir string) error {
-	config, err := WriteConfig(dir, program)
+	text := patient + configText(program)
+	config, err := writeConfig(dir, text)
 	if err != nil {
 		return err
 	}
-	s.opening(configText(program))
+	s.opening(text)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return err
@@ -96,11 +97,19 @@ func play(ctx context.Context, s *screen, program, dir string) error {
 	return nil
 }
 
+// patient is for the step that activates tools: on a busy machine the client may need longer than
+// the second that is the default.
+const patient = "settle_ms = 10000  # how long an activation waits for the client to read the changed list\n"
+
 // WriteConfig writes a tools.toml with the demo's servers, run by program, into dir and returns its
 // path.
 func WriteConfig(dir, program string) (path string, err error) {
+	return writeConfig(dir, configText(program))
+}
+
+func writeConfig(dir, text string) (path string, err error) {
 	path = filepath.Join(dir, "tools.toml")
-	return path, os.WriteFile(path, []byte(configText(program)), 0o600)
+	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
 func configText(program string) string {

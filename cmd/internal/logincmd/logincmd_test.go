@@ -20,6 +20,7 @@ import (
 	"toolman/cmd/internal/logins"
 	"toolman/cmd/internal/setup"
 	"toolman/fixtures/authserver"
+	"toolman/fixtures/mcptest"
 )
 
 // A home is a user with a tools.toml of its own.
@@ -76,7 +77,7 @@ func (h *home) run(args ...string) (out, said string, err error) {
 	for _, cmd := range New(&setup.Flags{}, stderr) {
 		if cmd.Name() == args[0] {
 			if args[0] == "login" && len(args) > 1 && !slices.Contains(args, "--timeout") {
-				args = append(args, "--timeout", "20s")
+				args = append(args, "--timeout", mcptest.Patience.String())
 			}
 			cmd.SetArgs(args[1:])
 			cmd.SetOut(b)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"toolman/fixtures/mcptest"
 )
 
 // The other programs of these tests.
@@ -105,7 +107,7 @@ func TestAProcessThatHoldsTheLockIsWaitedForAndMayBeKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := filepath.Join(dir.Path(), "held")
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(mcptest.Patience); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(held); err == nil {
 			break
 		}

@@ -101,6 +101,7 @@ type login struct {
 	options logins.Options
 	server  signin.Server
 	file    func() *logins.File
+	settle  time.Duration // how long a connection that ends waits for a token that is being renewed
 	secrets *redact.Scrubber
 	log     atomic.Pointer[func(line string)]
 }
@@ -126,7 +127,7 @@ func newLogin(s *config.Server, agent string, tokens *tokens) (*login, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &login{server: SigninServer(s), secrets: tokens.secrets, file: func() *logins.File { return folder.File(LoginKey(s, agent)) }}
+	l := &login{server: SigninServer(s), settle: settleTime, secrets: tokens.secrets, file: func() *logins.File { return folder.File(LoginKey(s, agent)) }}
 	l.options = logins.Options{
 		Server: "server " + cmp.Or(s.Name, server.Host), Command: LoginCommand(s, agent),
 		Guard: l.server.Guard(), Secret: tokens.issued, Log: l.say}
@@ -134,7 +135,7 @@ func newLogin(s *config.Server, agent string, tokens *tokens) (*login, error) {
 	return l, nil
 }
 
-// settleTime is how long a connection that ends waits for a token that is being renewed.
+// settleTime is login.settle, but for tests.
 const settleTime = 2 * time.Second
 
 // A loginConn is a connection to a server with a login.
@@ -146,7 +147,7 @@ type loginConn struct {
 // Stop implements [dial.Conn].
 func (c *loginConn) Stop() {
 	c.Conn.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	ctx, cancel := context.WithTimeout(context.Background(), c.login.settle)
 	defer cancel()
 	c.login.Settle(ctx)
 }

@@ -2,6 +2,7 @@ package signin
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (f *Flow) listen() (*callback.Server, error) {
 		}
 		f.Say(f.Name + ": the port of the last login is in use, so toolman registers with another one")
 	}
-	return callback.Listen(callback.DefaultURI)
+	return callback.Listen(cmp.Or(f.anyPort, callback.DefaultURI))
 }
 
 // authorizationURL returns the URL for the browser. The query that the endpoint has stays, but for

@@ -56,6 +56,7 @@ type Flow struct {
 	Paste  io.Reader               // lines of the user; nil: nobody is there
 	Secret func(secrets ...string) // hears of secrets before they are used
 
+	anyPort  string // redirect URI of tests, in place of one with any port
 	server   *url.URL
 	met      addresses
 	http     *http.Client // for requests to the authorization server

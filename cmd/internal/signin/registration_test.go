@@ -23,7 +23,7 @@ type trouble struct {
 
 // suffer has a login fail, and returns its error.
 func (tr *trouble) suffer(p *person) error {
-	p.again(func(f *Flow) { f.Device, f.Timeout = tr.device, 30*time.Second })
+	p.again(func(f *Flow) { f.Device = tr.device })
 	ctx, cancel := context.WithCancelCause(p.t.Context())
 	defer cancel(nil)
 	p.visit = nil

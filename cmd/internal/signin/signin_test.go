@@ -13,6 +13,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/logins"
 	"toolman/fixtures/authserver"
+	"toolman/fixtures/mcptest"
 	"toolman/fixtures/process"
 	"toolman/mcpwire/streamhttp"
 )
@@ -23,6 +24,7 @@ type person struct {
 	t      *testing.T
 	folder logins.Folder
 	flow   *Flow
+	port   string          // of the redirect URI: none that the system gives to others between two logins
 	visit  func(at string) // what the browser does; nil: it visits the page
 
 	mu      sync.Mutex
@@ -34,7 +36,7 @@ type person struct {
 }
 
 func newPerson(t *testing.T, o authserver.Options, change ...func(f *Flow)) *person {
-	p := &person{Server: authserver.Start(t, o), t: t, folder: logins.At(t.TempDir() + "/logins")}
+	p := &person{Server: authserver.Start(t, o), t: t, folder: logins.At(t.TempDir() + "/logins"), port: process.FreePort(t)}
 	p.again(change...)
 	return p
 }
@@ -51,7 +53,8 @@ func (p *person) again(change ...func(f *Flow)) *Flow {
 	say := add(&p.said)
 	p.flow = &Flow{
 		Server: Server{Name: "remote", URL: p.URL}, File: p.folder.File(logins.Key{URL: p.URL, Account: "remote"}),
-		Timeout: 30 * time.Second, Say: func(text string) { say(text) }, Secret: add(&p.secrets),
+		anyPort: "http://127.0.0.1:" + p.port + "/callback",
+		Timeout: mcptest.Patience, Say: func(text string) { say(text) }, Secret: add(&p.secrets),
 		Print: func(at string) {
 			p.mu.Lock()
 			p.printed = append(p.printed, at)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolman/cmd/internal/config/source"
+	"toolman/fixtures/mcptest"
 )
 
 const limit = 8 << 20
@@ -229,7 +230,7 @@ func TestAWriterKilledMidWriteLeavesAWholeFile(t *testing.T) {
 // awaitPartial waits until a file is being written.
 func awaitPartial(t *testing.T, path string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Microsecond) {
+	for deadline := time.Now().Add(mcptest.Patience); ; time.Sleep(100 * time.Microsecond) {
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}

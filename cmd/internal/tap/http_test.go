@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"toolman/cmd/internal/tap/record"
+	"toolman/fixtures/mcptest"
 	"toolman/jsonrpc/trace"
 )
 
@@ -362,7 +363,7 @@ func TestAResponseMayBeginBeforeItsRequestHasEnded(t *testing.T) {
 		fmt.Fprintf(w, "%q %v", rest, err)
 	})
 	body, more := io.Pipe()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), mcptest.Patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "POST", s.tap+"/mcp", body)
 	if err != nil {

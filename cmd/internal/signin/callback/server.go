@@ -21,8 +21,9 @@ import (
 
 const (
 	headerTime = 10 * time.Second
-	closeTime  = 2 * time.Second // for the page to reach the browser
-	maxHeader  = 64 << 10        // bytes of a request: a code is in its URL
+	pageTime   = 30 * time.Second // until the page is on its way
+	closeTime  = 2 * time.Second  // for connections to end
+	maxHeader  = 64 << 10         // bytes of a request: a code is in its URL
 	portTries  = 16
 )
 
@@ -38,6 +39,7 @@ type Server struct {
 	web       *http.Server
 	answers   chan Answer
 	finished  chan struct{} // closed when the page can say how the login went
+	shown     chan struct{} // closed when the page is written, or the browser gone
 	finish    sync.Once
 	ok        bool // how it went; read after finished
 
@@ -53,7 +55,7 @@ func Listen(uri string) (*Server, error) {
 		return nil, cli.Failed(fmt.Errorf("the redirect URI %q cannot be used: it is not http on this machine, without a query", uri),
 			`write redirect_uri = "http://127.0.0.1:PORT/callback", or leave it out`)
 	}
-	s := &Server{answers: make(chan Answer, 1), finished: make(chan struct{}), path: pathOf(u)}
+	s := &Server{answers: make(chan Answer, 1), finished: make(chan struct{}), shown: make(chan struct{}), path: pathOf(u)}
 	port := u.Port()
 	if s.listeners, err = listen(u.Hostname(), port); err != nil {
 		return nil, cli.Failed(fmt.Errorf("nobody can listen at the redirect URI %s: %w", uri, err), "end the program that uses the port, or set another redirect_uri in oauth of the server")
@@ -133,6 +135,12 @@ func (s *Server) Close(ok bool) {
 		}
 		return
 	}
+	if s.hasAnswered() {
+		select {
+		case <-s.shown:
+		case <-time.After(pageTime):
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	s.web.Shutdown(ctx)
@@ -151,6 +159,7 @@ func (s *Server) handler(e Expected) http.Handler {
 			page(w, http.StatusNotFound, "Not found", "This is not the answer to a login that toolman waits for.")
 			return
 		}
+		defer close(s.shown)
 		s.answers <- a
 		select {
 		case <-s.finished:
@@ -174,6 +183,12 @@ func (s *Server) first() bool {
 	return !was
 }
 
+func (s *Server) hasAnswered() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answered
+}
+
 // page writes a page that loads nothing and that no other page can show.
 func page(w http.ResponseWriter, status int, title, text string) {
 	h := w.Header()
@@ -183,7 +198,10 @@ func page(w http.ResponseWriter, status int, title, text string) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Connection", "close")
+	html := "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>toolman: " +
+		title + "</title>\n<h1>" + title + "</h1>\n<p>" + text + "</p>\n</html>\n"
+	h.Set("Content-Length", strconv.Itoa(len(html)))
 	w.WriteHeader(status)
-	io.WriteString(w, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>toolman: "+
-		title+"</title>\n<h1>"+title+"</h1>\n<p>"+text+"</p>\n</html>\n")
+	io.WriteString(w, html)
+	http.NewResponseController(w).Flush() // all of it, as its length is known
 }

@@ -5,9 +5,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"toolman/cmd/internal/traces/files"
+	"toolman/fixtures/process"
 )
 
 // again starts to listen for some files as toolman trace open does.
@@ -25,16 +27,24 @@ func again(t *testing.T, port int, paths ...string) (net.Listener, address) {
 	return l, at
 }
 
+func freePort(t *testing.T) int {
+	port, err := strconv.Atoi(process.FreePort(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
 func same(a, b address) bool { return a.Port == b.Port && a.Token == b.Token }
 
 func TestTheAddressIsRemembered(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	first, a := again(t, 0, "/a")
-	_, beside := again(t, 0, "/a") // while the first one still runs
+	first, a := again(t, freePort(t), "/a") // or others could get the port when nobody listens at it
+	_, beside := again(t, 0, "/a")          // while the first one still runs
 	if a.Port == beside.Port || a.Token == beside.Token {
 		t.Errorf("two servers at once: %v and %v", a, beside)
 	}
-	other, b := again(t, 0, "/a", "/b")
+	other, b := again(t, freePort(t), "/a", "/b")
 	if a.Port == b.Port || a.Token == b.Token {
 		t.Errorf("servers of other files: %v and %v", a, b)
 	}

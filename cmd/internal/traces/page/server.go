@@ -18,8 +18,8 @@ import (
 
 const (
 	maxStreams   = 32
-	writeTimeout = time.Minute // for a page to take what it was sent
-	endTimeout   = 2 * time.Second
+	writeTimeout = time.Minute     // for a page to take what it was sent
+	endTimeout   = 2 * time.Second // for what is open when the server ends
 )
 
 // A file is a trace that the server shows.
@@ -38,6 +38,7 @@ type server struct {
 	csp     string
 	routes  http.ServeMux
 	ended   <-chan struct{} // closed when streams have to end
+	endTime time.Duration   // that they have for that
 	streams atomic.Int32
 
 	debuggers debuggers
@@ -47,7 +48,7 @@ type server struct {
 
 // newServer returns a server for a port on loopback, which ends its streams when ctx is done.
 func newServer(ctx context.Context, files []file, token string, port int) *server {
-	s := &server{files: files, token: token, page: template, csp: policyOf(template, "connect-src 'self'; frame-ancestors 'none'"), ended: ctx.Done(), comparing: make(chan struct{}, 1)}
+	s := &server{files: files, token: token, page: template, csp: policyOf(template, "connect-src 'self'; frame-ancestors 'none'"), ended: ctx.Done(), endTime: endTimeout, comparing: make(chan struct{}, 1)}
 	for _, host := range []string{"127.0.0.1", "localhost"} {
 		s.hosts = append(s.hosts, net.JoinHostPort(host, strconv.Itoa(port)))
 	}
@@ -115,7 +116,7 @@ func (s *server) serve(ctx context.Context, l net.Listener) error {
 		return cli.Failed(err, "start toolman trace open again")
 	case <-ctx.Done():
 	}
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), s.endTime)
 	defer stop()
 	if web.Shutdown(late) != nil {
 		web.Close()

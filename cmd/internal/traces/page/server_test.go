@@ -111,12 +111,19 @@ func TestAFileThatBeginsAnew(t *testing.T) {
 	in := r.listen("")
 	at := in.expect(line(1), line(2), "live")
 
-	r.write(line(3)+"\n", os.O_TRUNC) // shorter
-	in.expect("reset", line(3), "live")
-	r.listen("", "Last-Event-ID: "+at).expect("reset", line(3), "live")
+	// Both changes are made at once: a server that sees the file between two steps tells of both.
+	if err := os.Truncate(r.path, int64(len(line(1))+1)); err != nil { // shorter
+		t.Fatal(err)
+	}
+	in.expect("reset", line(1), "live")
+	r.listen("", "Last-Event-ID: "+at).expect("reset", line(1), "live")
 
-	os.Rename(r.path, r.path+".1")
-	r.write(line(4) + "\n" + line(5) + "\n" + line(6) + "\n") // another file, which is longer
+	next := *r
+	next.path += ".next"
+	next.write(line(4) + "\n" + line(5) + "\n" + line(6) + "\n")
+	if err := os.Rename(next.path, r.path); err != nil { // another file, which is longer
+		t.Fatal(err)
+	}
 	in.expect("reset", line(4), line(5), line(6), "live")
 	r.listen("&from=7").expect("reset", line(4), line(5), line(6), "live") // no line begins at 7
 }

@@ -127,11 +127,13 @@ func run(ctx context.Context, s *recording.Session, argv []string, o Options, st
 	}
 	conn := dialog.New(process.Stdout(), process.Stdin())
 	report, err := Run(ctx, s, conn, o)
-	select {
-	case <-process.Done():
-		report.Exit = process.ExitStatus()
-	default:
+	if report.closed { // how it ended is known a moment later
+		select {
+		case <-process.Done():
+		case <-time.After(ladder.AfterEOF):
+		}
 	}
+	report.Exit = process.ExitStatus()
 	process.Stop(conn.CloseWrite, ladder)
 	conn.Close()
 	return report, err

@@ -62,6 +62,7 @@ type Report struct {
 	Stray    int    // lines of the server that are no messages
 	Sample   string // the first of them
 	Exit     string // how the server ended, if it did so by itself
+	closed   bool   // the server has closed the connection
 	Unasked  []string
 }
 

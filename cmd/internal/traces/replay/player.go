@@ -201,7 +201,7 @@ func (p *player) fail(c *recording.Call, why string) {
 }
 
 func (p *player) event(e *dialog.Event) {
-	p.answers = true
+	p.answers, p.report.closed = true, e.End != nil
 	switch {
 	case errors.Is(e.End, io.EOF):
 		p.ended = "the server has ended"
