@@ -70,12 +70,11 @@ func Remove(dir string) error {
 
 // play starts a gateway in dir, goes through the script and ends the gateway.
 func play(ctx context.Context, s *screen, program, dir string) error {
-	text := patient + configText(program)
-	config, err := writeConfig(dir, text)
+	config, err := writeConfig(dir, patient+configText(program))
 	if err != nil {
 		return err
 	}
-	s.opening(text)
+	s.opening(configText(program))
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return err
@@ -98,7 +97,7 @@ func play(ctx context.Context, s *screen, program, dir string) error {
 }
 
 // patient is for the step that activates tools: on a busy machine the client may need longer than
-// the second that is the default.
+// the second that is the default. The screen leaves it out.
 const patient = "settle_ms = 10000  # how long an activation waits for the client to read the changed list\n"
 
 // WriteConfig writes a tools.toml with the demo's servers, run by program, into dir and returns its
