@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc/asyncwriter"
 	"toolman/mcpwire/sanitize"
+	"toolman/spawn/internal/tail"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // write(2) and answers no calls.
 type stderr struct {
 	file  *os.File // closed by drain
-	tail  *tail
+	tail  *tail.Tail
 	queue *asyncwriter.Writer[[]byte] // nil if there is no sink
 	eof   chan struct{}               // closed after the last read
 	turn  sync.Mutex                  // held from a read until tail has what was read; not on Windows
@@ -39,7 +40,7 @@ func drainStderr(file *os.File, sink func(string)) *stderr {
 			Keep: func(line *[]byte, to *asyncwriter.Bytes) { *line = to.Copy(*line) },
 		})
 	}
-	s.tail = newTail(func(line []byte) { s.queue.Put(line, len(line)+lineOverhead) })
+	s.tail = tail.New(func(line []byte) { s.queue.Put(line, len(line)+lineOverhead) })
 	go s.drain()
 	return s
 }
@@ -72,7 +73,7 @@ const readBytes = 2 << 10
 func (s *stderr) drain() {
 	s.read()
 	s.file.Close()
-	s.tail.endLine()
+	s.tail.EndLine()
 	close(s.eof)
 }
 
@@ -85,95 +86,4 @@ func (s *stderr) finish(grace time.Duration) {
 	}
 	<-s.eof
 	s.queue.Close(math.MaxInt64)
-}
-
-const (
-	maxLine   = 4 << 10 // bytes of a line that are kept
-	tailLines = 20
-	tailBytes = 4 << 10
-	cutMark   = "…"
-)
-
-// A tail splits a stream into lines and keeps the last ones. It reuses its memory, which is
-// limited.
-type tail struct {
-	line func(raw []byte) // gets each complete line and must not keep it
-
-	mu    sync.Mutex
-	ring  [tailLines + 1][]byte // guarded by mu: ring[ended%len] is the incomplete line
-	ended int                   // guarded by mu: complete lines so far
-	cut   bool                  // guarded by mu: the incomplete line is full
-}
-
-func newTail(line func([]byte)) *tail { return &tail{line: line} }
-
-// write adds bytes of the stream. A carriage return ends a line too, so that a progress bar becomes
-// several lines.
-func (t *tail) write(b []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for len(b) > 0 {
-		end := bytes.IndexAny(b, "\r\n")
-		if end < 0 {
-			t.extendLocked(b)
-			return
-		}
-		t.extendLocked(b[:end])
-		t.endLineLocked()
-		b = b[end+1:]
-	}
-}
-
-// endLine ends an incomplete last line.
-func (t *tail) endLine() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.endLineLocked()
-}
-
-func (t *tail) extendLocked(b []byte) {
-	if t.cut {
-		return
-	}
-	line := &t.ring[t.ended%len(t.ring)]
-	room := maxLine - len(cutMark) - len(*line)
-	t.cut = len(b) > room
-	*line = append(*line, b[:min(len(b), room)]...)
-	if t.cut {
-		*line = append(*line, cutMark...)
-	}
-}
-
-// endLineLocked passes on the incomplete line, unless it is empty, and begins the next one.
-func (t *tail) endLineLocked() {
-	t.cut = false
-	line := t.ring[t.ended%len(t.ring)]
-	if len(line) == 0 {
-		return
-	}
-	t.line(line)
-	t.ended++
-	next := &t.ring[t.ended%len(t.ring)]
-	*next = (*next)[:0]
-}
-
-// String returns the last lines, sanitized, oldest first.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text, lines := "", 0
-	for i := t.ended; i >= 0 && i > t.ended-len(t.ring) && lines < tailLines; i-- {
-		line := sanitize.Output(t.ring[i%len(t.ring)])
-		if line == "" {
-			continue
-		}
-		if lines++; lines > 1 {
-			line += "\n"
-		}
-		if len(line)+len(text) > tailBytes {
-			break
-		}
-		text = line + text
-	}
-	return text
 }

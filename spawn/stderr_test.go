@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolman/spawn/internal/tail"
 )
 
 func TestStderrLines(t *testing.T) {
@@ -51,7 +53,7 @@ func TestLastWordsDoNotDependOnTheReader(t *testing.T) {
 	defer w.Close() // another process may have it
 	s := &stderr{file: r, eof: make(chan struct{})}
 	var lines []string
-	s.tail = newTail(func(line []byte) { lines = append(lines, string(line)) })
+	s.tail = tail.New(func(line []byte) { lines = append(lines, string(line)) })
 	p := &Process{exited: make(chan struct{}), stderr: s}
 	close(p.exited)
 	fmt.Fprintln(w, "goodbye")

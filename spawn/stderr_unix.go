@@ -36,7 +36,7 @@ func (s *stderr) take(fd int) (empty, over bool) {
 	for range mostReads {
 		switch n, err := unix.Read(fd, buf[:]); {
 		case n > 0:
-			s.tail.write(buf[:n])
+			s.tail.Write(buf[:n])
 		case err == unix.EAGAIN:
 			return true, false
 		case err != unix.EINTR:

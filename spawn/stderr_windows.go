@@ -7,7 +7,7 @@ func (s *stderr) read() {
 	buf := make([]byte, readBytes)
 	for {
 		n, err := s.file.Read(buf)
-		s.tail.write(buf[:n])
+		s.tail.Write(buf[:n])
 		if err != nil {
 			return
 		}

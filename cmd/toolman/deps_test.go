@@ -178,7 +178,8 @@ router/toolset: mcpwire/sanitize
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
 router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/feed router/recall router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset
-spawn: jsonrpc/asyncwriter mcpwire/sanitize spawn/winproc
+spawn: jsonrpc/asyncwriter mcpwire/sanitize spawn/internal/tail spawn/winproc
+spawn/internal/tail: mcpwire/sanitize
 spawn/winproc:
 `)
 

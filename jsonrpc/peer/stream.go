@@ -55,15 +55,11 @@ func (w *streamWire) readAll() {
 			f.fill(buf, n)
 			w.peer.deliver()
 		}
-		if again && errors.Is(err, os.ErrDeadlineExceeded) {
-			again = false
-			continue
-		}
-		again = again || n > 0
-		if err != nil {
+		if err != nil && !(again && errors.Is(err, os.ErrDeadlineExceeded)) {
 			w.peer.end(w.cause(err))
 			return
 		}
+		again = err == nil
 	}
 	w.peer.end(jsonrpc.ErrClosed)
 }

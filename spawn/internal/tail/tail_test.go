@@ -1,4 +1,4 @@
-package spawn
+package tail
 
 import (
 	"fmt"
@@ -25,11 +25,11 @@ func TestTailSplitsLines(t *testing.T) {
 		for _, chunk := range []int{1, 7, 1 << 20} {
 			t.Run(fmt.Sprintf("%s by %d", tt.name, chunk), func(t *testing.T) {
 				var got []string
-				tail := newTail(func(raw []byte) { got = append(got, string(raw)) })
+				tail := New(func(raw []byte) { got = append(got, string(raw)) })
 				for part := range slices.Chunk([]byte(tt.in), chunk) {
-					tail.write(part)
+					tail.Write(part)
 				}
-				tail.endLine()
+				tail.EndLine()
 				if !slices.Equal(got, tt.want) {
 					t.Errorf("got %.80q, want %.80q", got, tt.want)
 				}
@@ -51,9 +51,9 @@ func TestTailKeepsTheLastLines(t *testing.T) {
 		{"very long", 30, 2 * maxLine, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tail := newTail(func([]byte) {})
+			tail := New(func([]byte) {})
 			for i := range tt.lines {
-				tail.write(fmt.Appendf(nil, "%0*d\n", tt.size, i))
+				tail.Write(fmt.Appendf(nil, "%0*d\n", tt.size, i))
 			}
 			got := tail.String()
 			if len(got) > tailBytes {
@@ -73,8 +73,8 @@ func TestTailKeepsTheLastLines(t *testing.T) {
 }
 
 func TestTailLeavesOutLinesThatShowNothing(t *testing.T) {
-	tail := newTail(func([]byte) {})
-	tail.write([]byte("a\n\x1b[0m\n   \nb\n\x1b[2K"))
+	tail := New(func([]byte) {})
+	tail.Write([]byte("a\n\x1b[0m\n   \nb\n\x1b[2K"))
 	if got, want := tail.String(), "a\nb"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
