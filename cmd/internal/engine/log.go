@@ -18,6 +18,10 @@ import (
 // logQueue is how many bytes of the log may wait for a slow standard error.
 const logQueue = 256 << 10
 
+// logTime is for the last lines of the log: the machine may be busy, and who reads the log may read
+// no more.
+const logTime = time.Second
+
 // OpenLog opens a log that is written to out without the secrets. Call close at the end.
 func OpenLog(level string, out io.Writer, secrets []string) (log *zap.Logger, scrub *redact.Scrubber, close func(), err error) {
 	least, err := zapcore.ParseLevel(level)
@@ -33,7 +37,7 @@ func OpenLog(level string, out io.Writer, secrets []string) (log *zap.Logger, sc
 	})
 	scrub = redact.NewScrubber(secrets)
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), zapcore.AddSync(queue), least)
-	return zap.New(scrubbedCore{core, scrub}).Named("toolman"), scrub, func() { queue.Close(50 * time.Millisecond) }, nil
+	return zap.New(scrubbedCore{core, scrub}).Named("toolman"), scrub, func() { queue.Close(logTime) }, nil
 }
 
 // A scrubbedCore keeps secrets out of the log. It scrubs only the fields that can hold one: the

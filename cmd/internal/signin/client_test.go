@@ -10,6 +10,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/logins"
 	"toolman/fixtures/authserver"
+	"toolman/fixtures/process"
 )
 
 func TestARegistrationIsOfANativeClientThatRefreshes(t *testing.T) {
@@ -138,6 +139,7 @@ func TestARegistrationBelongsToItsIssuerAndPort(t *testing.T) {
 	if err != nil || busy.URI() != first.RedirectURI {
 		t.Fatalf("the port of the registration: %v", err)
 	}
+	p.port = process.FreePort(t) // the next one that is free
 	p.again()
 	if r := p.loggedIn(); r.RedirectURI == first.RedirectURI || r.Client.ID == first.Client.ID {
 		t.Errorf("the port is in use, and the client is %+v", r.Client)
