@@ -239,5 +239,6 @@ func (r *Router) Close() {
 	r.env.Busy.Wait(maxStoring)
 }
 
-// maxStoring is how long Close waits until what servers offer is stored for the next run.
-const maxStoring = 50 * time.Millisecond
+// maxStoring is how long Close waits until what servers offer is stored for the next run. The
+// machine may be busy.
+const maxStoring = 2 * time.Second

@@ -31,9 +31,14 @@ func Process(command spawn.Command, reaper *spawn.Reaper, loop *peer.Loop, frame
 	return &process{peer, proc, ladder}, nil
 }
 
-// lastBytes is how long output of an ended process may still be on its way, or one of its
-// children may keep the pipes open.
-const lastBytes = 250 * time.Millisecond
+const (
+	// lastBytes is how long output of an ended process may still be on its way, or one of its
+	// children may keep the pipes open.
+	lastBytes = 2 * time.Second
+	// exitTime is how long a process that has closed its output may take to end. On a busy machine
+	// the output is closed long before the end is known.
+	exitTime = 2 * time.Second
+)
 
 // Out implements Conn.
 func (p *process) Out() peer.Sender { return p.peer }
@@ -70,7 +75,7 @@ func (p *process) Cause(err error) (why string, failed bool) {
 			return "it was " + status, true
 		}
 		return "it ended with " + status, !p.proc.Succeeded()
-	case <-time.After(150 * time.Millisecond):
+	case <-time.After(exitTime):
 		return "it closed its output: " + err.Error(), true
 	}
 }

@@ -29,7 +29,8 @@ import (
 )
 
 const (
-	FlushTime  = 50 * time.Millisecond // for the last bytes to the client, the trace and the log
+	FlushTime  = 50 * time.Millisecond // for the last bytes to the client and the log, which may read no more
+	fileTime   = 2 * time.Second       // for the last lines of the trace and the audit log: the machine may be busy
 	traceQueue = 32 << 20              // bytes of the trace that may wait for a slow disk
 )
 
@@ -75,7 +76,7 @@ func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve
 		return err
 	}
 	if e.RouterOptions.Trace != nil {
-		defer e.RouterOptions.Trace.Close(FlushTime)
+		defer e.RouterOptions.Trace.Close(fileTime)
 		e.RouterOptions.Debug.TraceTo(e.RouterOptions.Trace)
 	}
 	if e.Loop, err = peer.NewLoop(); err != nil {
@@ -122,7 +123,7 @@ func (e *Engine) openAudit(c *config.Config) (close func(), err error) {
 	w := audit.NewWriter(file, audit.Options{Arguments: c.AuditArguments, Scrub: e.Secrets, Warn: warn})
 	e.RouterOptions.Audit = w
 	return func() {
-		if err := w.Close(FlushTime); err != nil {
+		if err := w.Close(fileTime); err != nil {
 			warn(err)
 		}
 		file.Close()

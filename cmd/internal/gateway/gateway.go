@@ -84,7 +84,7 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 		}
 		defer l.Close()
 		s.assemble(&c.HTTP, a)
-		go s.watch(ctx, at, files)
+		go s.watch(ctx, at, files, hangUps()) // a signal may come as soon as clients are served
 		return s.serve(ctx, l, &c.HTTP)
 	})
 }

@@ -12,11 +12,16 @@ import (
 	"toolman/cmd/internal/setup"
 )
 
-// watch reloads the configuration whenever a watched file has changed, and on SIGHUP, which also
-// stands for a change of the files that it refers to.
-func (s *server) watch(ctx context.Context, at setup.Location, files setup.Watch) {
+// hangUps returns a channel that gets SIGHUP, which ends the program no more.
+func hangUps() chan os.Signal {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
+	return hangUp
+}
+
+// watch reloads the configuration whenever a watched file has changed, and on SIGHUP, which also
+// stands for a change of the files that it refers to.
+func (s *server) watch(ctx context.Context, at setup.Location, files setup.Watch, hangUp chan os.Signal) {
 	defer signal.Stop(hangUp)
 	changed := make(chan struct{}, 1)
 	go files.Run(ctx, func() {
