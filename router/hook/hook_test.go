@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"toolman/fixtures/process"
@@ -75,6 +76,22 @@ func TestACommandGetsTheEventAndNothingElse(t *testing.T) {
 	for _, want := range []string{"said", "wrong", "0 /bin/sh", "a command for toolsets failedit ended with exit status 3"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the log has\n%s\nwant %q", all, want)
+		}
+	}
+}
+
+// The log may be slow, as on a busy machine: all that a command has printed is there before the next
+// one runs.
+func TestAllThatACommandPrintsIsLogged(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	slow := zap.Hooks(func(zapcore.Entry) error { time.Sleep(300 * time.Millisecond); return nil })
+	r := NewRunner(zap.New(core, slow), nil)
+	t.Cleanup(r.Close)
+	r.Equipped(shell("for i in 1 2 3; do printf 'out %d %04000d\\n' $i 0; echo err $i >&2; done"), Equipped{})
+	idle(t, r)
+	for _, line := range []string{"out 1", "out 2", "out 3", "err 1", "err 2", "err 3"} {
+		if logs.FilterMessageSnippet(line).Len() != 1 {
+			t.Errorf("%q is not logged", line)
 		}
 	}
 }
