@@ -61,17 +61,29 @@ func (p *process) Stop() {
 	p.peer.Close()
 }
 
+// The time in which a process that has closed its output may end, so that its status is the cause.
+// One that has closed its input as well is ending, which takes long on a busy machine.
+const mayEnd, isEnding = 150 * time.Millisecond, 5 * time.Second
+
 // Cause implements Conn.
 func (p *process) Cause(err error) (why string, failed bool) {
+	if !p.endsWithin(mayEnd) && !(p.peer.Gone() && p.endsWithin(isEnding)) {
+		return "it closed its output: " + err.Error(), true
+	}
+	status := p.proc.ExitStatus()
+	if strings.HasPrefix(status, "killed") {
+		return "it was " + status, true
+	}
+	return "it ended with " + status, !p.proc.Succeeded()
+}
+
+// endsWithin reports whether the process ends within d.
+func (p *process) endsWithin(d time.Duration) bool {
 	select {
 	case <-p.proc.Done():
-		status := p.proc.ExitStatus()
-		if strings.HasPrefix(status, "killed") {
-			return "it was " + status, true
-		}
-		return "it ended with " + status, !p.proc.Succeeded()
-	case <-time.After(150 * time.Millisecond):
-		return "it closed its output: " + err.Error(), true
+		return true
+	case <-time.After(d):
+		return false
 	}
 }
 
