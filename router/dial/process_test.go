@@ -4,8 +4,10 @@ package dial
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"testing"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
@@ -18,6 +20,39 @@ type end chan error
 func (e end) Message(*jsonrpc.Message, *peer.Outgoing)    {}
 func (e end) Bad(*jsonrpc.Message, error, *peer.Outgoing) {}
 func (e end) Closed(err error)                            { e <- err }
+
+// A slow handler counts the messages that come before the end.
+type slow struct {
+	n int
+	end
+}
+
+func (s *slow) Message(*jsonrpc.Message, *peer.Outgoing) {
+	if s.n++; s.n == 1 {
+		time.Sleep(2 * lastBytes)
+	}
+}
+
+// A process may write its last messages and end while toolman is still busy with earlier ones.
+func TestAllThatAProcessHasWrittenIsRead(t *testing.T) {
+	loop, err := peer.NewLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loop.Close()
+	const script = `for i in 1 2 3 4; do printf '{"jsonrpc":"2.0","method":"m","params":{"n":"%0200000d"}}\n' 0; done`
+	conn, err := Process(spawn.Command{Argv: []string{"/bin/sh", "-c", script}, Env: os.Environ()}, nil, loop, 0, func() spawn.Ladder { return spawn.Ladder{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, ended := &slow{end: make(end, 1)}, make(chan struct{})
+	conn.Start(h, ended)
+	if err := <-h.end; h.n != 4 || err != io.EOF {
+		t.Errorf("got %d of 4 messages, and then %v", h.n, err)
+	}
+	close(ended)
+	conn.Stop()
+}
 
 // A process that is ending has closed all its pipes some time before its status is known.
 func TestTheStatusOfAProcessIsTheCause(t *testing.T) {
