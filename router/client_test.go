@@ -3,6 +3,7 @@ package router
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"toolman/mcpwire"
 	"toolman/router/client"
@@ -62,22 +63,24 @@ func TestAServerThatIsSharedAsksNobody(t *testing.T) {
 }
 
 func TestLogMessagesOfASharedServerGoToTheOnlyCaller(t *testing.T) {
-	g, clients := crowd(t, 2, offer{namespace: "a", tools: []string{"x"}})
-	const message = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`
-	for _, c := range clients {
-		c.says(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)
-		c.hears()
-	}
-	g.servers[0].hears()
-	g.servers[0].says(message)
-	clients[1].says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a_x"}}`)
-	g.servers[0].says(message)
-	clients[1].wants(message)
-	clients[0].says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a_x"}}`)
-	g.servers[0].says(message)
-	for _, c := range clients {
-		c.wants()
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g, clients := crowd(t, 2, offer{namespace: "a", tools: []string{"x"}})
+		const message = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`
+		for _, c := range clients {
+			c.says(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)
+			c.hears()
+		}
+		g.servers[0].hears()
+		g.servers[0].says(message)
+		clients[1].says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a_x"}}`)
+		g.servers[0].says(message)
+		clients[1].wants(message)
+		clients[0].says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a_x"}}`)
+		g.servers[0].says(message)
+		for _, c := range clients {
+			c.wants()
+		}
+	})
 }
 
 func TestAResourceIsFollowedUntilNobodyWantsItAnyMore(t *testing.T) {

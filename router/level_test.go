@@ -14,43 +14,45 @@ func logLine(level string) string {
 // A modern client hears a legacy server's messages only while a request that asked for
 // them is open, and only those that it asked for.
 func TestLogMessagesForAModernClient(t *testing.T) {
-	g := newRig(t, setup{silent: true, active: []string{"*"}}, offer{namespace: "a", tools: []string{"t"}})
-	client, server := g.client, g.servers[0]
-	server.says(logLine("error"))
-	client.wants()
-	client.says(modernCall("1", "tools/call", `"name":"a_t"`, ``))
-	quiet := server.hearsOne()
-	server.says(logLine("error"))
-	client.wants()
-	client.says(modernCall("2", "tools/call", `"name":"a_t"`, `,"io.modelcontextprotocol/logLevel":"warning"`))
-	// The call waits until the server logs as it should.
-	leveling := server.hearsOne()
-	if !strings.HasSuffix(leveling, `"method":"logging/setLevel","params":{"level":"warning"}}`) {
-		t.Fatalf("the server got %q", leveling)
-	}
-	answerTo(t, server, leveling)
-	call := server.hearsOne()
-	if strings.Contains(call, "logLevel") {
-		t.Fatalf("the server got %q", call)
-	}
-	server.says(logLine("info"), logLine("warning"))
-	client.wants(logLine("warning"))
-	for _, id := range []string{idOf(t, quiet), idOf(t, call)} {
-		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
-	}
-	client.hears()
-	server.says(logLine("error"))
-	client.wants()
-	// The server is told again only when more is wanted.
-	client.says(modernCall("3", "tools/call", `"name":"a_t"`, `,"io.modelcontextprotocol/logLevel":"error"`), modernCall("4", "tools/call", `"name":"a_t"`, `,"io.modelcontextprotocol/logLevel":"debug"`))
-	got := server.hears()
-	if methods := strings.Join(methodsOf(t, got), " "); methods != "tools/call logging/setLevel" {
-		t.Errorf("the server got %s", methods)
-	}
-	answerTo(t, server, got[1])
-	if methods := strings.Join(methodsOf(t, server.hears()), " "); methods != "tools/call" {
-		t.Errorf("then the server got %s", methods)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, setup{silent: true, active: []string{"*"}}, offer{namespace: "a", tools: []string{"t"}})
+		client, server := g.client, g.servers[0]
+		server.says(logLine("error"))
+		client.wants()
+		client.says(modernCall("1", "tools/call", `"name":"a_t"`, ``))
+		quiet := server.hearsOne()
+		server.says(logLine("error"))
+		client.wants()
+		client.says(modernCall("2", "tools/call", `"name":"a_t"`, `,"io.modelcontextprotocol/logLevel":"warning"`))
+		// The call waits until the server logs as it should.
+		leveling := server.hearsOne()
+		if !strings.HasSuffix(leveling, `"method":"logging/setLevel","params":{"level":"warning"}}`) {
+			t.Fatalf("the server got %q", leveling)
+		}
+		answerTo(t, server, leveling)
+		call := server.hearsOne()
+		if strings.Contains(call, "logLevel") {
+			t.Fatalf("the server got %q", call)
+		}
+		server.says(logLine("info"), logLine("warning"))
+		client.wants(logLine("warning"))
+		for _, id := range []string{idOf(t, quiet), idOf(t, call)} {
+			server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
+		}
+		client.hears()
+		server.says(logLine("error"))
+		client.wants()
+		// The server is told again only when more is wanted.
+		client.says(modernCall("3", "tools/call", `"name":"a_t"`, `,"io.modelcontextprotocol/logLevel":"error"`), modernCall("4", "tools/call", `"name":"a_t"`, `,"io.modelcontextprotocol/logLevel":"debug"`))
+		got := server.hears()
+		if methods := strings.Join(methodsOf(t, got), " "); methods != "tools/call logging/setLevel" {
+			t.Errorf("the server got %s", methods)
+		}
+		answerTo(t, server, got[1])
+		if methods := strings.Join(methodsOf(t, server.hears()), " "); methods != "tools/call" {
+			t.Errorf("then the server got %s", methods)
+		}
+	})
 }
 
 // A call that waits for a log level waits neither for ever nor for a server that is gone, and can

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -26,7 +25,7 @@ func apiece(t *testing.T, share dial.Share) (h *hall, over chan string, log *obs
 			return upstream.Server{}, errors.New("the session has no KEY")
 		}
 		spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("of_"+key, "")}}
-		return upstream.Server{Namespace: "a", StartTimeout: 10 * time.Second, Dial: h.dial(spec), Release: func() { over <- key }}, nil
+		return upstream.Server{Namespace: "a", StartTimeout: patience, Dial: h.dial(spec), Release: func() { over <- key }}, nil
 	}}, zap.New(core))
 	return h, over, log
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
@@ -95,22 +97,26 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 		"others wait":           func(s *session.Session) { session.Simulate(s).Defer() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, _, _, server := joined(t, "ns", echoTool)
-			var fromClient reader
-			call := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`)
-			for range 4 {
+			synctest.Test(t, func(t *testing.T) {
+				s, _, _, server := joined(t, "ns", echoTool)
+				var fromClient reader
+				call := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`)
+				for range 4 {
+					fromClient.deliver(t, s, call)
+				}
+				if !session.Simulate(s).TakesLastRoute(&fromClient.m) {
+					t.Fatal("the call does not take the last route")
+				}
+				stop(s)
+				waiting := session.Simulate(s).Held().Deferred
+				server.frame = nil
 				fromClient.deliver(t, s, call)
-			}
-			if !session.Simulate(s).TakesLastRoute(&fromClient.m) {
-				t.Fatal("the call does not take the last route")
-			}
-			stop(s)
-			waiting := session.Simulate(s).Held().Deferred
-			server.frame = nil
-			fromClient.deliver(t, s, call)
-			if server.frame != nil || session.Simulate(s).Held().Deferred != waiting+1 {
-				t.Errorf("the server got %s, %d requests wait", server.frame, session.Simulate(s).Held().Deferred)
-			}
+				if server.frame != nil || session.Simulate(s).Held().Deferred != waiting+1 {
+					t.Errorf("the server got %s, %d requests wait", server.frame, session.Simulate(s).Held().Deferred)
+				}
+				s.End()
+				time.Sleep(time.Minute) // until what is done has ended
+			})
 		})
 	}
 }

@@ -98,23 +98,25 @@ func TestTheNameOfAClientIsShownSafely(t *testing.T) {
 // Until it is known of which era the client is and what it can do, only what does not
 // depend on that is answered, and no server is spoken to.
 func TestAClientHasToSayWhatItIs(t *testing.T) {
-	g := newRig(t, setup{silent: true, active: []string{"*"}}, various())
-	g.client.says(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"info"}}`)
-	g.client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-	g.servers[0].says(`{"jsonrpc":"2.0","id":` + idOf(t, g.servers[0].hearsOne()) + `,"result":{}}`)
-	g.client.wants(`{"jsonrpc":"2.0","id":2,"result":{}}`)
-	for _, method := range []string{"tools/list", "server/discover", "no/such"} {
-		g.client.says(`{"jsonrpc":"2.0","id":3,"method":"` + method + `"}`)
-		got := g.client.hears()
-		if len(got) != 1 || !strings.Contains(got[0], `"code":-32602,"message":"begin with initialize, or name the revision of each request`) {
-			t.Errorf("%s is answered %s", method, got)
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, setup{silent: true, active: []string{"*"}}, various())
+		g.client.says(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"info"}}`)
+		g.client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		g.servers[0].says(`{"jsonrpc":"2.0","id":` + idOf(t, g.servers[0].hearsOne()) + `,"result":{}}`)
+		g.client.wants(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		for _, method := range []string{"tools/list", "server/discover", "no/such"} {
+			g.client.says(`{"jsonrpc":"2.0","id":3,"method":"` + method + `"}`)
+			got := g.client.hears()
+			if len(got) != 1 || !strings.Contains(got[0], `"code":-32602,"message":"begin with initialize, or name the revision of each request`) {
+				t.Errorf("%s is answered %s", method, got)
+			}
 		}
-	}
-	select {
-	case <-g.r.env.FirstClient.Done:
-		t.Error("the handshakes begin before it is known what the client can do")
-	default:
-	}
+		select {
+		case <-g.r.env.FirstClient.Done:
+			t.Error("the handshakes begin before it is known what the client can do")
+		default:
+		}
+	})
 }
 
 func TestRequestsWaitUntilTheServersHaveStarted(t *testing.T) {
@@ -270,24 +272,26 @@ func TestAFrameOfTheClientThatIsTooLong(t *testing.T) {
 }
 
 func TestSetLevel(t *testing.T) {
-	g := newRig(t, setup{}, offer{namespace: "logs"}, offer{namespace: "late", late: true}, offer{namespace: "mute"})
-	upstream.Simulate(g.servers[2].u).Result().Capabilities = nil
-	g.client.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`)
-	g.client.wants()
-	want := func(l *link) {
-		t.Helper()
-		frame := l.hearsOne()
-		l.says(`{"jsonrpc":"2.0","id":` + idOf(t, frame) + `,"result":{}}`)
-		if want := `{"jsonrpc":"2.0","id":` + idOf(t, frame) + `,"method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`; frame != want {
-			t.Errorf("got %s, want %s", frame, want)
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, setup{}, offer{namespace: "logs"}, offer{namespace: "late", late: true}, offer{namespace: "mute"})
+		upstream.Simulate(g.servers[2].u).Result().Capabilities = nil
+		g.client.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`)
+		g.client.wants()
+		want := func(l *link) {
+			t.Helper()
+			frame := l.hearsOne()
+			l.says(`{"jsonrpc":"2.0","id":` + idOf(t, frame) + `,"result":{}}`)
+			if want := `{"jsonrpc":"2.0","id":` + idOf(t, frame) + `,"method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`; frame != want {
+				t.Errorf("got %s, want %s", frame, want)
+			}
 		}
-	}
-	want(g.servers[0])
-	g.client.wants(`{"jsonrpc":"2.0","id":"l","result":{}}`)
-	g.quiet()
-	g.servers[1].ready()
-	want(g.servers[1])
-	g.quiet()
+		want(g.servers[0])
+		g.client.wants(`{"jsonrpc":"2.0","id":"l","result":{}}`)
+		g.quiet()
+		g.servers[1].ready()
+		want(g.servers[1])
+		g.quiet()
+	})
 }
 
 // Servers that handle requests side by side would log the start of the client's next call

@@ -92,6 +92,10 @@ func (p *Process) Pid() int { return p.child.pid }
 // Stop. Otherwise the group is killed after a second.
 func (p *Process) Done() <-chan struct{} { return p.exited }
 
+// Ended returns a channel that is closed when the whole group has ended and all lines of standard
+// error were passed to Command.Stderr.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
 // ExitStatus returns how the leader ended, such as "exit status 3" or "killed by SIGSEGV", and ""
 // before Done is closed.
 func (p *Process) ExitStatus() string {

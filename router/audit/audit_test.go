@@ -337,7 +337,7 @@ func TestAnObserverIsToldOfEachDecisionOnce(t *testing.T) {
 		a.Decide(Confirmed)
 		a.End(OK)
 		a.End(Gone)
-		if err := w.Close(10 * time.Second); err != nil {
+		if err := w.Close(time.Minute); err != nil {
 			t.Error(err)
 		}
 		got := strings.Join(heard.told, ", ")

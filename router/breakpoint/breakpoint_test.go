@@ -50,7 +50,9 @@ func newRig(t *testing.T, leg trace.Leg, o Options) *rig {
 
 // trace ends the trace and returns its events.
 func (r *rig) trace() (events []*trace.Record) {
-	r.w.Close(time.Second)
+	if err := r.w.Close(time.Minute); err != nil {
+		r.t.Fatal(err)
+	}
 	for rec, err := range trace.Read(&r.traced) {
 		if err != nil {
 			r.t.Fatal(err)
@@ -409,6 +411,11 @@ func TestConcurrently(t *testing.T) {
 	wg.Wait()
 	r.d.Close()
 	r.mu.Lock()
+	for deadline := time.Now().Add(time.Minute); len(r.passed) < 800 && time.Now().Before(deadline); {
+		r.mu.Unlock() // the delay of a message may have ended before, and it has not gone on yet
+		time.Sleep(time.Millisecond)
+		r.mu.Lock()
+	}
 	defer r.mu.Unlock()
 	slices.Sort(r.passed)
 	if n := len(slices.Compact(r.passed)); len(r.passed) != 800 || n != 800 {

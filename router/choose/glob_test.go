@@ -43,7 +43,7 @@ func TestGlobsOfModelsAreMatchedInLinearTime(t *testing.T) {
 	if globMatcher(strings.Repeat("*", maxGlob+1)) != nil {
 		t.Error("a long one is taken")
 	}
-	if took := time.Since(begun); took > 10*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("took %s", took)
 	}
 }

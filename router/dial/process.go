@@ -31,14 +31,9 @@ func Process(command spawn.Command, reaper *spawn.Reaper, loop *peer.Loop, frame
 	return &process{peer, proc, ladder}, nil
 }
 
-const (
-	// lastBytes is how long output of an ended process may still be on its way, or one of its
-	// children may keep the pipes open.
-	lastBytes = 2 * time.Second
-	// exitTime is how long a process that has closed its output may take to end. On a busy machine
-	// the output is closed long before the end is known.
-	exitTime = 2 * time.Second
-)
+// The time in which the output of a process that has ended may still be written, if one of its
+// children keeps the pipe open, and be read, which takes long on a busy machine.
+const lastBytes, lastReads = 250 * time.Millisecond, 5 * time.Second
 
 // Out implements Conn.
 func (p *process) Out() peer.Sender { return p.peer }
@@ -52,12 +47,22 @@ func (p *process) Start(h peer.Handler, ended <-chan struct{}) {
 // wait waits for the end of the process and cleans up after it.
 func (p *process) wait(ended <-chan struct{}) {
 	<-p.proc.Done()
-	select {
-	case <-ended:
-	case <-time.After(lastBytes):
-	}
+	over := within(lastBytes, ended)
 	p.proc.KillGroup()
+	for late := time.Now().Add(lastReads); !over && unread(p.proc.Stdout()) && time.Now().Before(late); {
+		over = within(10*time.Millisecond, ended)
+	}
 	p.peer.Close()
+}
+
+// within waits up to d for c to be closed, and reports whether it is.
+func within(d time.Duration, c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-time.After(d):
+		return false
+	}
 }
 
 // Stop implements Conn.
@@ -66,18 +71,20 @@ func (p *process) Stop() {
 	p.peer.Close()
 }
 
+// The time in which a process that has closed its output may end, so that its status is the cause.
+// One that has closed its input as well is ending, which takes long on a busy machine.
+const mayEnd, isEnding = 150 * time.Millisecond, 5 * time.Second
+
 // Cause implements Conn.
 func (p *process) Cause(err error) (why string, failed bool) {
-	select {
-	case <-p.proc.Done():
-		status := p.proc.ExitStatus()
-		if strings.HasPrefix(status, "killed") {
-			return "it was " + status, true
-		}
-		return "it ended with " + status, !p.proc.Succeeded()
-	case <-time.After(exitTime):
+	if !within(mayEnd, p.proc.Done()) && !(p.peer.Gone() && within(isEnding, p.proc.Done())) {
 		return "it closed its output: " + err.Error(), true
 	}
+	status := p.proc.ExitStatus()
+	if strings.HasPrefix(status, "killed") {
+		return "it was " + status, true
+	}
+	return "it ended with " + status, !p.proc.Succeeded()
 }
 
 // LastWords implements Conn.

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	maxLines = 100                    // of a command's output that are logged
-	maxLine  = 4 << 10                // bytes of one
-	pipeSize = 64 << 10               // bytes
-	drain    = 250 * time.Millisecond // for output that is still on its way when a command has ended
+	maxLines = 100             // of a command's output that are logged
+	maxLine  = 4 << 10         // bytes of one
+	pipeSize = 64 << 10        // bytes
+	drain    = 5 * time.Second // for output that is still on its way when a command has ended
 )
 
 // run runs a command with this input and waits for its end.
@@ -48,14 +48,29 @@ func (r *Runner) run(c *Command, input []byte) error {
 		logLines(out, log)
 	}()
 	err = r.await(p)
-	select {
-	case <-read:
-	case <-time.After(drain):
-	}
+	r.finish(read, p.Ended())
 	_, _ = out.Close(), in.Close()
 	<-read
 	<-written
 	return err
+}
+
+// finish waits until both outputs of a command that has ended are logged, unless a process that has
+// left its group keeps one of them open.
+func (r *Runner) finish(outputs ...<-chan struct{}) {
+	late, closing := time.After(drain), r.closing
+	for _, logged := range outputs {
+		for open := true; open; {
+			select {
+			case <-logged:
+				open = false
+			case <-closing:
+				late, closing = time.After(atClose), nil
+			case <-late:
+				return
+			}
+		}
+	}
 }
 
 // await waits until a command has ended, or ends it.
