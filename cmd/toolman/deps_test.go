@@ -143,7 +143,7 @@ router/choose: mcpwire mcpwire/sanitize router/catalog router/view
 router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/policy router/record router/tracing router/upstream router/view
 router/clientstate: router/budget router/client router/view
 router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/calls router/catalog router/client router/input router/tracing router/upstream
-router/dial: jsonrpc/peer mcpwire/streamhttp mcpwire/system spawn
+router/dial: jsonrpc jsonrpc/peer mcpwire/streamhttp mcpwire/system spawn
 router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
 router/feed: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/tracing
 router/hook: mcpwire/sanitize router/catalog router/toolset spawn
