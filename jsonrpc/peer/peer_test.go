@@ -250,7 +250,7 @@ func (p *Peer) inFlight() bool {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	w, ok := p.wire.(*streamWire)
-	return ok && !w.due
+	return ok && (!w.due || p.out.lent) // a Flush during a Write makes it due again
 }
 
 // Flushing what is empty writes nothing, also while something is being written.
