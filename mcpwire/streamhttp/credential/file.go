@@ -102,8 +102,8 @@ func (f *TokenFile) load() (changed bool, err error) {
 	return true, nil
 }
 
-// reload is load also for a file that looks as before. Linux gives a new file the number of one that
-// is gone, and counts the time of a change in milliseconds.
+// reload is load also for a file that looks as before. Linux gives a new file the number of one
+// that is gone, and counts the time of a change in milliseconds.
 func (f *TokenFile) reload() (changed bool, err error) {
 	if changed, err := f.load(); changed || err != nil {
 		return changed, err
