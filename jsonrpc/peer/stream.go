@@ -131,8 +131,8 @@ func (w *streamWire) fail(err error) {
 }
 
 // armLingerLocked starts the time that a peer has left once writing to it has failed. Each read
-// starts it again, as does its first end, which may have come before the read. There is no limit
-// where the system cannot interrupt a read.
+// starts it again. A read that fails because the time is over is tried once more: the time may have
+// been over before the read began. There is no limit where the system cannot interrupt a read.
 func (w *streamWire) armLingerLocked() {
 	if w.broken == nil {
 		return

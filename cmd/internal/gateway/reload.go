@@ -12,7 +12,7 @@ import (
 	"toolman/cmd/internal/setup"
 )
 
-// hangUps returns a channel that gets SIGHUP, which ends the program no more.
+// hangUps returns a channel that gets SIGHUP. From then on, SIGHUP does not end the program.
 func hangUps() chan os.Signal {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)

@@ -261,6 +261,16 @@ func TestAURIWithoutAPathIsAskedForAsSlash(t *testing.T) {
 	}
 }
 
+// closing closes a server after a login that went well. The channel is closed when that is done.
+func closing(s *Server) <-chan struct{} {
+	closed := make(chan struct{})
+	go func() {
+		s.Close(true)
+		close(closed)
+	}()
+	return closed
+}
+
 func TestCloseDoesNotWaitForABrowserThatIsGone(t *testing.T) {
 	s, answers := serve(t, DefaultURI, expected)
 	conn, err := net.Dial("tcp", s.listeners[0].Addr().String())
@@ -270,11 +280,7 @@ func TestCloseDoesNotWaitForABrowserThatIsGone(t *testing.T) {
 	io.WriteString(conn, "GET /callback?code=c&state=the-state HTTP/1.1\r\nHost: "+s.host+"\r\n\r\n")
 	<-answers
 	conn.Close()
-	closed := make(chan struct{})
-	go func() {
-		s.Close(true)
-		close(closed)
-	}()
+	closed := closing(s)
 	select {
 	case <-closed:
 	case <-time.After(time.Minute):
@@ -298,11 +304,7 @@ func TestCloseWaitsForThePage(t *testing.T) {
 	w, until := httptest.NewRecorder(), make(chan struct{})
 	go s.web.Handler.ServeHTTP(delayed{w, until}, httptest.NewRequest("GET", s.URI()+"?code=c&state=the-state", nil))
 	<-answers
-	closed := make(chan struct{})
-	go func() {
-		s.Close(true)
-		close(closed)
-	}()
+	closed := closing(s)
 	select {
 	case <-closed:
 		t.Error("it does not wait")
